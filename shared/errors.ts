@@ -1,0 +1,58 @@
+/** Stable, public codes of everything this project throws or answers with. `docs/errors.md` lists the remedies. */
+export const ERROR_CODES = [
+  'invalid_json',
+  'invalid_request',
+  'body_too_large',
+  'unsupported_media_type',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'method_not_allowed',
+  'job_id_conflict',
+  'bad_signature',
+  'database_unavailable',
+  'database_error',
+  'schema_mismatch',
+  'config_invalid',
+  'internal_error',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** One thing wrong with a request, named by its place. */
+export interface FieldProblem {
+  /** JSON path of the fault, e.g. `payload.items[2].name`; `$` is the whole body. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface LeaseholdErrorOptions {
+  readonly cause?: unknown;
+  /** Field by field, when the fault lies in the input. */
+  readonly problems?: readonly FieldProblem[];
+  /** Seconds after which the same call may succeed. */
+  readonly retryAfterSeconds?: number;
+  /** SQLSTATE, when Postgres gave one. */
+  readonly sqlState?: string;
+}
+
+/**
+ * The one base class. `message` is safe to show and to log: it never holds a secret, a payload or a connection string.
+ *
+ * @example throw new LeaseholdError('not_found', 'No job has this id.')
+ */
+export class LeaseholdError extends Error {
+  override readonly name = 'LeaseholdError';
+  readonly code: ErrorCode;
+  readonly problems: readonly FieldProblem[];
+  readonly retryAfterSeconds: number | undefined;
+  readonly sqlState: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: LeaseholdErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.problems = options.problems ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.sqlState = options.sqlState;
+  }
+}
