@@ -1,0 +1,70 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from '../../infra/local/postgres.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    cluster: TestCluster;
+  }
+}
+
+/** How a test file reaches the Postgres of this run. */
+export interface TestCluster {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** A migrated database that nobody connects to: each test file copies it. */
+  readonly template: string;
+}
+
+const TEMPLATE = 'leasehold_template';
+
+/** The data dies with the run, so nothing is ever flushed to disk. */
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+  max_wal_size: '4GB',
+};
+
+/** One Postgres for the whole run, with a migrated template database. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-test-'));
+  const log: string[] = [];
+  const postgres = await startPostgres({
+    dataDir: folder,
+    settings: SETTINGS,
+    log: (line) => void log.push(line),
+  });
+  const teardown = async (): Promise<void> => {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+    rmSync(postgres.cluster, { recursive: true, force: true });
+  };
+  try {
+    const { host, port, user, password } = postgres;
+    const url = `postgres://${user}:${password}@${host}:${port}`;
+    await makeTemplate(url);
+    project.provide('cluster', { host, port, user, password, template: TEMPLATE });
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+  return teardown;
+}
+
+async function makeTemplate(url: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: `${url}/postgres` });
+  await admin.connect();
+  await admin.query(`create database ${TEMPLATE}`);
+  await admin.end();
+  const file = new URL('../../infra/migrate.ts', import.meta.url);
+  if (!existsSync(file)) return;
+  const { migrate }: typeof import('../../infra/migrate.ts') = await import(file.href);
+  await migrate({ connectionString: `${url}/${TEMPLATE}`, log: () => undefined });
+}
