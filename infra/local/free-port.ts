@@ -13,7 +13,8 @@ export function freePort(): Promise<number> {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
       server.close(() => {
-        if (address === null || typeof address === 'string') reject(new Error('No port was given.'));
+        if (address === null || typeof address === 'string')
+          reject(new Error('No port was given.'));
         else resolve(address.port);
       });
     });

@@ -22,5 +22,7 @@ export async function stopLeftoverPostgres(cluster: string): Promise<number | un
     if (!commandLine(pid).includes(cluster)) return pid;
     await pause(STOP_POLL_MS);
   }
-  throw new Error(`Postgres (process ${pid}) from an earlier run does not stop; end it and try again.`);
+  throw new Error(
+    `Postgres (process ${pid}) from an earlier run does not stop; end it and try again.`,
+  );
 }

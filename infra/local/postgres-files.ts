@@ -4,7 +4,16 @@
  * reach neither, so both live under a folder that everybody may enter.
  */
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -52,13 +61,16 @@ function installedPackage(): { folder: string; version: string } {
   try {
     entry = createRequire(library).resolve(name);
   } catch (error) {
-    throw new Error(`The package ${name} is not installed: npm has no Postgres for this platform.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The package ${name} is not installed: npm has no Postgres for this platform.`,
+      {
+        cause: error,
+      },
+    );
   }
   const root = dirname(dirname(entry));
-  const manifest: { version: string } = createRequire(library)(join(root, 'package.json'));
-  return { folder: join(root, 'native'), version: manifest.version };
+  const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return { folder: join(root, 'native'), version: (manifest as { version: string }).version };
 }
 
 function makeExecutable(folder: string): void {
@@ -82,5 +94,7 @@ function openPlace(user: PostgresUser | undefined): string {
     }
     if (canEnter(user, folder)) return folder;
   }
-  throw new Error(`Postgres runs as an ordinary user and can enter none of ${OPEN_PLACES.join(', ')}.`);
+  throw new Error(
+    `Postgres runs as an ordinary user and can enter none of ${OPEN_PLACES.join(', ')}.`,
+  );
 }

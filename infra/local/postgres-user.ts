@@ -18,7 +18,8 @@ export function postgresUser(): PostgresUser | undefined {
   if (present) return present;
   spawnSync('useradd', ['--system', '--no-create-home', '--user-group', 'postgres']);
   const user = lookUp('postgres') ?? lookUp('nobody');
-  if (!user) throw new Error('Postgres cannot run as root, and there is no user "postgres" or "nobody".');
+  if (!user)
+    throw new Error('Postgres cannot run as root, and there is no user "postgres" or "nobody".');
   return user;
 }
 

@@ -102,7 +102,9 @@ function makeCluster(place: Place & { readonly dataDir: string }): string {
     return readFileSync(passwordFile, 'utf8').trim();
   }
   if (existsSync(join(cluster, 'PG_VERSION'))) {
-    throw new Error(`${cluster} is a Postgres cluster, but its password file ${passwordFile} is gone.`);
+    throw new Error(
+      `${cluster} is a Postgres cluster, but its password file ${passwordFile} is gone.`,
+    );
   }
   const password = randomBytes(18).toString('base64url');
   const partial = `${cluster}.partial`;

@@ -10,7 +10,11 @@ export function commandLine(pid: number): string {
       return '';
     }
   }
-  return spawnSync('ps', ['-o', 'command=', '-p', String(pid)]).stdout?.toString().trim() ?? '';
+  return (
+    spawnSync('ps', ['-o', 'command=', '-p', String(pid)])
+      .stdout?.toString()
+      .trim() ?? ''
+  );
 }
 
 /** Whether a process with this id lives (a zombie, which has no command line, does not count). */

@@ -58,10 +58,14 @@ function install(why) {
     shell: process.platform === 'win32',
   });
   if (done.status !== 0) {
-    stop(`npm ci failed (${done.error?.message ?? `exit code ${done.status}`}). Nothing was started.`);
+    stop(
+      `npm ci failed (${done.error?.message ?? `exit code ${done.status}`}). Nothing was started.`,
+    );
   }
   if (!existsSync(node)) {
-    stop('npm ci did not install the pinned Node: are install scripts switched off (ignore-scripts)?');
+    stop(
+      'npm ci did not install the pinned Node: are install scripts switched off (ignore-scripts)?',
+    );
   }
 }
 

@@ -33,7 +33,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   pool.on('error', () => undefined); // a backend that a test killed on purpose
   // Static once that file is there.
   const driver = './pg-sql.ts';
-  const { createPgSql } = (await import(driver).catch(() => ({ createPgSql: () => undefined }))) as {
+  const { createPgSql } = (await import(driver).catch(() => ({
+    createPgSql: () => undefined,
+  }))) as {
     createPgSql(pool: pg.Pool): Sql;
   };
   return {

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../infra/local/postgres.ts';
+import { migrate } from '../../infra/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -63,8 +64,5 @@ async function makeTemplate(url: string): Promise<void> {
   await admin.connect();
   await admin.query(`create database ${TEMPLATE}`);
   await admin.end();
-  const file = new URL('../../infra/migrate.ts', import.meta.url);
-  if (!existsSync(file)) return;
-  const { migrate }: typeof import('../../infra/migrate.ts') = await import(file.href);
   await migrate({ connectionString: `${url}/${TEMPLATE}`, log: () => undefined });
 }
