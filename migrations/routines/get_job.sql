@@ -1,0 +1,40 @@
+-- leasehold.get_job: everything about one job: payload, state, lease, result and all ended attempts, newest last.
+-- Returns null when no job has this id. Example: select leasehold.get_job('…');
+create or replace function leasehold.get_job(p_job_id uuid) returns jsonb
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select leasehold.job_document(j)
+    || jsonb_build_object(
+      'payload', j.payload,
+      'headers', j.headers,
+      'result', f.result,
+      'result_problem', f.result_problem,
+      'attempts', (
+        select coalesce(
+          jsonb_agg(
+            jsonb_build_object(
+              'fencing_token', a.fencing_token::text,
+              'attempt', a.attempt,
+              'owner', a.owner,
+              'started_at', leasehold.iso(a.started_at),
+              'ended_at', leasehold.iso(a.ended_at),
+              'outcome', a.outcome,
+              'next_state', a.next_state,
+              'retry_at', leasehold.iso(a.retry_at),
+              'error', a.error
+            )
+            order by a.fencing_token
+          ),
+          '[]'
+        )
+        from leasehold.attempts a
+        where a.job_id = j.id
+      )
+    )
+  from leasehold.jobs j
+  left join leasehold.finished_jobs f on f.job_id = j.id
+  where j.id = p_job_id
+$$;

@@ -1,0 +1,47 @@
+-- leasehold.job_document: one job as the API shows it, without its attempts. Ids, tokens and other 64-bit numbers are
+-- strings and instants carry an offset, so that no client rounds or shifts them. Internal: get_job and list_jobs call it.
+create or replace function leasehold.job_document(j leasehold.jobs) returns jsonb
+language sql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_build_object(
+    'id', j.id,
+    'queue', j.queue,
+    'type', j.type,
+    'state', case
+      when s.lane = 0 and s.due_at > clock_timestamp() then 'running'
+      when s.job_id is not null then 'pending'
+      when d.job_id is not null then 'dead'
+      else f.state
+    end,
+    'waiting_for', case when s.lane > 0 and s.due_at > clock_timestamp() then 'time' end,
+    'priority', leasehold.lane_priority(j.home_lane),
+    'due_at', leasehold.iso(case when s.lane > 0 then s.due_at else j.due_at end),
+    'attempt', coalesce(s.attempt, d.attempt, f.attempt),
+    'max_attempts', j.max_attempts,
+    'schema_version', j.schema_version,
+    'created_at', leasehold.iso(j.created_at),
+    'created_by', j.created_by,
+    'lease', case
+      when s.lane = 0 and s.due_at > clock_timestamp() then jsonb_build_object(
+        'owner', s.owner,
+        'fencing_token', s.fencing_token::text,
+        'expires_at', leasehold.iso(s.due_at),
+        'run_deadline_at', leasehold.iso(s.run_deadline_at),
+        'progress', s.progress
+      )
+    end,
+    'finished_at', leasehold.iso(f.finished_at),
+    'finished_by', f.finished_by,
+    'dead', case
+      when d.job_id is not null then jsonb_build_object(
+        'reason', d.reason, 'error', d.error, 'since', leasehold.iso(d.dead_at)
+      )
+    end
+  )
+  from (select 1) one
+  left join leasehold.job_state s on s.job_id = j.id
+  left join leasehold.dead_letters d on d.job_id = j.id
+  left join leasehold.finished_jobs f on f.job_id = j.id
+$$;

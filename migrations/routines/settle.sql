@@ -1,0 +1,48 @@
+-- leasehold.settle: settles expired leases of a queue that nobody claims from; the drain calls it.
+--
+--   p_queue  the queue
+--   p_limit  at most this many leases, 1 to 100
+--   p_actor  recorded in the log
+--
+-- Returns how many were settled: back to pending (the first expiry at once, later ones with backoff) or dead.
+-- Each row is locked, checked and moved in one go: an owner that completes or beats in between wins and nothing is undone.
+-- Example: select leasehold.settle('emails', 20, 'drain');
+create or replace function leasehold.settle(p_queue text, p_limit int, p_actor text)
+returns int
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_settled int := 0;
+  r leasehold.job_state;
+begin
+  while v_settled < least(greatest(p_limit, 0), 100) loop
+    select s.* into r
+    from leasehold.job_state s
+    where s.queue = p_queue and s.lane = 0 and s.due_at <= v_now
+    order by s.due_at
+    limit 1
+    for no key update skip locked;
+    exit when r.job_id is null;
+    if leasehold.settle_expired_lease(r, v_now, p_actor) = 'claim' then
+      update leasehold.job_state
+      set lane = home_lane,
+        due_at = clock_timestamp(),
+        owner = null,
+        claim_id = null,
+        started_at = null,
+        run_deadline_at = null,
+        lease_seconds = null,
+        lease_expiries = lease_expiries + 1
+      where job_id = r.job_id;
+    end if;
+    v_settled := v_settled + 1;
+  end loop;
+  return v_settled;
+end
+$$;
