@@ -1,0 +1,42 @@
+import type { JsonValue } from '../json-value.ts';
+import type { Sql, SqlOptions } from '../ports.ts';
+import type { Lease } from './lease.ts';
+
+export interface CompleteInput extends Lease {
+  /** Up to 1 MiB in the database; left out when absent. */
+  readonly result?: JsonValue;
+  /** Why the result is not there, when it could not be stored. */
+  readonly resultProblem?: string;
+}
+
+export type CompleteOutcome =
+  { readonly outcome: 'succeeded'; readonly moreDue: boolean } | { readonly outcome: 'lease_lost' };
+
+/**
+ * Ends the attempt and the job as succeeded, or learns that the lease is lost and changes nothing.
+ * Repeated after a lost answer it says `succeeded` again.
+ *
+ * @example const end = await complete(sql, { jobId, owner, fencingToken, result: { sent: true } });
+ */
+export async function complete(
+  sql: Sql,
+  input: CompleteInput,
+  options?: SqlOptions,
+): Promise<CompleteOutcome> {
+  const [row] = await sql.query<CompleteRow>(
+    'select * from leasehold.complete($1::uuid, $2::text, $3::bigint, $4::jsonb, $5::text)',
+    [
+      input.jobId,
+      input.owner,
+      input.fencingToken,
+      input.result === undefined ? null : JSON.stringify(input.result),
+      input.resultProblem ?? null,
+    ],
+    options,
+  );
+  return row?.outcome === 'succeeded'
+    ? { outcome: 'succeeded', moreDue: row.more_due }
+    : { outcome: 'lease_lost' };
+}
+
+type CompleteRow = { outcome: 'succeeded' | 'lease_lost'; more_due: boolean };

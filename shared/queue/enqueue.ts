@@ -1,0 +1,26 @@
+import { LeaseholdError } from '../errors.ts';
+import type { Sql, SqlOptions } from '../ports.ts';
+import { enqueueBatch, type EnqueuedJob } from './enqueue-batch.ts';
+import type { NewJob } from './new-job.ts';
+
+export interface EnqueueInput {
+  readonly job: NewJob;
+  /** Who adds it, for the log. */
+  readonly actor: string;
+}
+
+/**
+ * Adds one job. Safe to repeat by job id.
+ *
+ * @throws {LeaseholdError} `invalid_request` naming the rule; `job_id_conflict` when the id belongs to another job.
+ * @example await enqueue(sql, { job: { id: ids.uuidv7(), queue: 'emails', type: 'email.send', payload: {} }, actor: 'shop' });
+ */
+export async function enqueue(
+  sql: Sql,
+  input: EnqueueInput,
+  options?: SqlOptions,
+): Promise<EnqueuedJob> {
+  const [added] = await enqueueBatch(sql, { jobs: [input.job], actor: input.actor }, options);
+  if (added === undefined) throw new LeaseholdError('internal_error', 'The enqueue gave no row.');
+  return added;
+}

@@ -1,0 +1,46 @@
+import type { JsonObject, JsonValue } from '../json-value.ts';
+
+/** A preference, not an order: lower classes age past higher ones. */
+export const PRIORITIES = ['urgent', 'high', 'normal', 'low'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+/** One job to add. */
+export interface NewJob {
+  /** UUID version 7 within a day of the database clock; keep it, and a repeat is the same job. */
+  readonly id: string;
+  /** 1 to 128 characters. */
+  readonly queue: string;
+  /** 1 to 128 characters. */
+  readonly type: string;
+  readonly payload: JsonValue;
+  /** Default `normal`. */
+  readonly priority?: Priority;
+  /** 0 to 366 days in milliseconds; default 0. */
+  readonly delayMs?: number;
+  /** ISO 8601 with an offset, at most 366 days ahead; the past means now. */
+  readonly dueAt?: string;
+  /** 1 to 100; default: the queue's. */
+  readonly maxAttempts?: number;
+  /** Small object kept with the job, e.g. its trace context. */
+  readonly headers?: JsonObject;
+  /** Of the payload; 1 and up, default 1. */
+  readonly schemaVersion?: number;
+}
+
+/** The JSON text that `leasehold.enqueue_batch` takes. */
+export function newJobsAsJson(jobs: readonly NewJob[]): string {
+  return JSON.stringify(
+    jobs.map((job) => ({
+      id: job.id,
+      queue: job.queue,
+      type: job.type,
+      payload: job.payload,
+      delay_ms: job.delayMs,
+      due_at: job.dueAt,
+      priority: job.priority,
+      max_attempts: job.maxAttempts,
+      headers: job.headers,
+      schema_version: job.schemaVersion,
+    })),
+  );
+}
