@@ -1,5 +1,5 @@
 -- leasehold.enqueue: adds one job, also from inside a producer's own transaction, in any language.
--- Parameters, outcome and errors are those of leasehold.enqueue_batch; messages name the field without an index.
+-- Parameters, outcome and errors are those of leasehold.enqueue_batch; messages name it as jobs[0].
 -- After your commit, send a poke (POST /v1/work) or leave it to the drain.
 -- Example: select * from leasehold.enqueue(leasehold.new_job_id(), 'emails', 'email.send', '{"to": "a@example.com"}');
 create or replace function leasehold.enqueue(

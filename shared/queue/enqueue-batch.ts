@@ -1,24 +1,12 @@
 import type { Sql, SqlOptions } from '../ports.ts';
-import { newJobsAsJson, type NewJob, type Priority } from './new-job.ts';
+import { enqueuedJob, type EnqueuedJob, type EnqueuedRow } from './enqueued-job.ts';
+import { newJobsAsJson, type NewJob } from './new-job.ts';
 
 export interface EnqueueBatchInput {
   /** 1 to 1,000 jobs. */
   readonly jobs: readonly NewJob[];
   /** Who adds them, for the log. */
   readonly actor: string;
-}
-
-export interface EnqueuedJob {
-  readonly jobId: string;
-  /** `exists`: the same job was there already, and nothing changed. */
-  readonly outcome: 'created' | 'exists';
-  readonly queue: string;
-  readonly type: string;
-  readonly priority: Priority;
-  readonly maxAttempts: number;
-  /** When it is first due. */
-  readonly dueAt: Date;
-  readonly createdAt: Date;
 }
 
 /**
@@ -37,25 +25,5 @@ export async function enqueueBatch(
     [newJobsAsJson(input.jobs), input.actor],
     options,
   );
-  return rows.map((row) => ({
-    jobId: row.job_id,
-    outcome: row.outcome,
-    queue: row.queue,
-    type: row.type,
-    priority: row.priority,
-    maxAttempts: row.max_attempts,
-    dueAt: row.due_at,
-    createdAt: row.created_at,
-  }));
+  return rows.map(enqueuedJob);
 }
-
-type EnqueuedRow = {
-  job_id: string;
-  outcome: 'created' | 'exists';
-  queue: string;
-  type: string;
-  priority: Priority;
-  max_attempts: number;
-  due_at: Date;
-  created_at: Date;
-};

@@ -1,7 +1,7 @@
 import { LeaseholdError } from '../errors.ts';
 import type { Sql, SqlOptions } from '../ports.ts';
-import { enqueueBatch, type EnqueuedJob } from './enqueue-batch.ts';
-import type { NewJob } from './new-job.ts';
+import { enqueuedJob, type EnqueuedJob, type EnqueuedRow } from './enqueued-job.ts';
+import { newJobsAsJson, type NewJob } from './new-job.ts';
 
 export interface EnqueueInput {
   readonly job: NewJob;
@@ -20,7 +20,11 @@ export async function enqueue(
   input: EnqueueInput,
   options?: SqlOptions,
 ): Promise<EnqueuedJob> {
-  const [added] = await enqueueBatch(sql, { jobs: [input.job], actor: input.actor }, options);
-  if (added === undefined) throw new LeaseholdError('internal_error', 'The enqueue gave no row.');
-  return added;
+  const [row] = await sql.query<EnqueuedRow>(
+    'select * from leasehold.enqueue_batch($1::jsonb, $2::text)',
+    [newJobsAsJson([input.job]), input.actor],
+    options,
+  );
+  if (row === undefined) throw new LeaseholdError('internal_error', 'The enqueue gave no row.');
+  return enqueuedJob(row);
 }
