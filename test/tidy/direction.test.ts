@@ -1,0 +1,101 @@
+/** The layout of ARCHITECTURE.md: imports point one way. The linter says the coarse part while you type; this is all of it. */
+import { posix } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sourceFiles, type SourceFile } from './source-files.ts';
+import { importsOf, type Import } from './syntax.ts';
+
+/** What a folder may import of this project; the first row that holds a file decides. */
+const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[] = [
+  ['shared/schemas/', ['shared/schemas/', 'shared/*']],
+  ['shared/database/', ['shared/database/', 'shared/*']],
+  ['shared/queue/', ['shared/queue/', 'shared/*']],
+  ['shared/outbox/', ['shared/outbox/', 'shared/*']],
+  ['shared/inbox/', ['shared/inbox/', 'shared/*']],
+  ['shared/', ['shared/*', 'shared/schemas/']],
+  ['functions/handlers/', ['functions/handlers/', 'functions/*', 'shared/']],
+  ['functions/', ['functions/', 'shared/']],
+  ['infra/', ['infra/', 'shared/']],
+  ['test/', ['test/', 'infra/', 'functions/', 'shared/', 'migrations/']],
+];
+
+/** Packages of the platform-free folder. */
+const SHARED_PACKAGES = new Set([
+  '@neondatabase/serverless',
+  'jose',
+  'jsonc-parser',
+  'standardwebhooks',
+  'uuidv7',
+  'zod',
+]);
+
+const files = sourceFiles('.', ['.ts']);
+
+describe('direction', () => {
+  test.each(files.map((file) => [file.path, file] as const))('%s', (path, file) => {
+    const wrong = importsOf(file).flatMap((one) => fault(path, one) ?? []);
+    expect(wrong).toEqual([]);
+  });
+
+  test('an operation does not call another operation', () => {
+    const operations = sourceFiles('shared/queue', ['.ts']).filter(isOperation);
+    expect(operations.length).toBeGreaterThan(0);
+    const names = new Set(operations.map(({ path }) => path));
+    expect(sideways(operations, names)).toEqual([]);
+  });
+
+  test('a route does not import another route', () => {
+    const routes = sourceFiles('functions/routes', ['.ts']);
+    expect(sideways(routes, new Set(routes.map(({ path }) => path)))).toEqual([]);
+  });
+
+  test('nothing imports an entry', () => {
+    const entries = ['functions/worker.ts', 'functions/lambda.ts'];
+    const wrong = files
+      .filter(({ path }) => !path.startsWith('test/'))
+      .flatMap((file) => targets(file).filter((target) => entries.includes(target)));
+    expect(wrong).toEqual([]);
+  });
+
+  test('shared/ has no barrels', () => {
+    const barrels = sourceFiles('shared', ['.ts']).filter((file) =>
+      importsOf(file).some(({ reexport }) => reexport),
+    );
+    expect(barrels.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+function fault(path: string, { from }: Import): string | undefined {
+  if (!from.startsWith('.')) {
+    const name = from.split('/', from.startsWith('@') ? 2 : 1).join('/');
+    const foreign = path.startsWith('shared/') && !SHARED_PACKAGES.has(name);
+    return foreign ? `${from}: shared/ is platform-free` : undefined;
+  }
+  const target = posix.join(posix.dirname(path), from);
+  const row = MAY_IMPORT.find(([folder]) => path.startsWith(folder));
+  if (!row) return `${path} lies outside every known folder`;
+  const allowed = row[1].some((rule) =>
+    rule.endsWith('*')
+      ? target.startsWith(rule.slice(0, -1)) && !target.slice(rule.length - 1).includes('/')
+      : target.startsWith(rule),
+  );
+  return allowed ? undefined : `${target}: ${row[0]} may import ${row[1].join(', ')}`;
+}
+
+/** An operation makes a call to the database; the files beside it hold shapes that operations share. */
+function isOperation({ text }: SourceFile): boolean {
+  return /\bleasehold\.\w+\(/.test(text);
+}
+
+function targets(file: SourceFile): string[] {
+  return importsOf(file)
+    .filter(({ from, typeOnly }) => from.startsWith('.') && !typeOnly)
+    .map(({ from }) => posix.join(posix.dirname(file.path), from));
+}
+
+function sideways(group: readonly SourceFile[], names: ReadonlySet<string>): string[] {
+  return group.flatMap((file) =>
+    targets(file)
+      .filter((target) => names.has(target))
+      .map((target) => `${file.path} imports ${target}`),
+  );
+}
