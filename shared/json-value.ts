@@ -1,11 +1,6 @@
 /** What JSON text can hold, and nothing else: no `undefined`, no dates, no big integers. */
 export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+  null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /** A JSON object: the value between braces. */
 export type JsonObject = { readonly [key: string]: JsonValue };

@@ -40,3 +40,30 @@ export const MAX_CONCURRENT_POKES = 5;
 export const POKE_TOLERANCE_SECONDS = 5 * 60;
 
 export const MIN_AUTH_SECRET_BYTES = 32;
+
+/** Problems listed in one answer; the rest only repeat the lesson. */
+export const MAX_FIELD_PROBLEMS = 20;
+
+/** Headers that travel with a job (trace context and the like). */
+export const MAX_JOB_HEADERS = 16;
+export const MAX_JOB_HEADER_NAME_CHARS = 64;
+export const MAX_JOB_HEADER_VALUE_CHARS = 512;
+export const MAX_SCHEMA_VERSION = 1_000_000;
+
+/** A handler may work this long without a progress marker unless it declares its own step time. */
+export const DEFAULT_STEP_SECONDS = 60;
+/** Lease asked for when no handler of the queue declares one. */
+export const DEFAULT_LEASE_SECONDS = 30;
+/** A runner stops this long before its own copy of the lease expiry, or a tenth of the lease if that is less. */
+export const LEASE_MARGIN_MS = 1000;
+/** Between two tries of a heartbeat, complete or fail whose answer did not come. */
+export const REPORT_RETRY_MS = 1000;
+/** Time an aborted handler gets to clean up before its attempt is reported without it. */
+export const ABORT_GRACE_MS = 500;
+/** Kept free at the end of an invocation, to report how the attempt ended. */
+export const REPORT_MARGIN_MS = 2000;
+
+/** A poke waits for the run it starts; Workers end background work after 30 s. */
+export const POKE_TIMEOUT_MS = 30_000;
+/** Expired leases settled per queue and drain, for queues that no handler here serves. */
+export const MAX_DRAIN_SETTLED_JOBS = 100;

@@ -1,0 +1,74 @@
+import { LeaseholdError } from './errors.ts';
+import type { Handler } from './handler.ts';
+import {
+  DEFAULT_LEASE_SECONDS,
+  MAX_LEASE_SECONDS,
+  MAX_QUEUE_NAME_CHARS,
+  MAX_RUN_SECONDS,
+  MAX_TYPE_NAME_CHARS,
+  MIN_LEASE_SECONDS,
+} from './limits.ts';
+import { QUEUE_NAME_RULE, TYPE_NAME_RULE, isValidName } from './names.ts';
+
+/** The handlers of one deployment. */
+export interface HandlerRegistry {
+  /** Whether any handler serves the queue: only then may this deployment claim from it. */
+  serves(queue: string): boolean;
+  find(queue: string, type: string): Handler | undefined;
+  /** Lease to ask for before the type of the next job is known: the longest that a handler of the queue declares. */
+  leaseSeconds(queue: string): number;
+}
+
+/**
+ * Checks a list of handlers as a whole and makes it searchable.
+ *
+ * @throws {LeaseholdError} `config_invalid` when two serve the same queue and type, or a name or time is out of range
+ * @example const handlers = handlerRegistry([httpRequest, csvReport]);
+ */
+export function handlerRegistry(handlers: readonly Handler[]): HandlerRegistry {
+  const byQueue = new Map<string, Map<string, Handler>>();
+  for (const handler of handlers) {
+    checkHandler(handler);
+    const byType = byQueue.get(handler.queue) ?? new Map<string, Handler>();
+    if (byType.has(handler.type)) throw faultOf(handler, 'is defined twice');
+    byQueue.set(handler.queue, byType.set(handler.type, handler));
+  }
+  return {
+    serves: (queue) => byQueue.has(queue),
+    find: (queue, type) => byQueue.get(queue)?.get(type),
+    leaseSeconds: (queue) => {
+      const declared = [...(byQueue.get(queue)?.values() ?? [])].map(
+        (handler) => handler.leaseSeconds ?? DEFAULT_LEASE_SECONDS,
+      );
+      return declared.length === 0 ? DEFAULT_LEASE_SECONDS : Math.max(...declared);
+    },
+  };
+}
+
+function checkHandler(handler: Handler): void {
+  if (!isValidName(handler.queue, MAX_QUEUE_NAME_CHARS)) {
+    throw faultOf(handler, `has a queue that ${QUEUE_NAME_RULE}`);
+  }
+  if (!isValidName(handler.type, MAX_TYPE_NAME_CHARS)) {
+    throw faultOf(handler, `has a type that ${TYPE_NAME_RULE}`);
+  }
+  checkSeconds(handler, 'leaseSeconds', MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
+  checkSeconds(handler, 'stepSeconds', 1, MAX_RUN_SECONDS);
+  checkSeconds(handler, 'maxRunSeconds', 1, MAX_RUN_SECONDS);
+}
+
+function checkSeconds(
+  handler: Handler,
+  field: 'leaseSeconds' | 'stepSeconds' | 'maxRunSeconds',
+  least: number,
+  most: number,
+): void {
+  const value = handler[field];
+  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return;
+  throw faultOf(handler, `has ${field} that is not an integer from ${least} to ${most}`);
+}
+
+function faultOf(handler: Handler, fault: string): LeaseholdError {
+  const name = `${JSON.stringify(handler.type)} of queue ${JSON.stringify(handler.queue)}`;
+  return new LeaseholdError('config_invalid', `The handler ${name} ${fault}.`);
+}

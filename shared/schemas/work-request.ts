@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+import { stating } from '../parse-with.ts';
+import { queueName } from './names.ts';
+
+const MAX_STATED_DEPTH = 1000;
+const DEPTH_RULE = `must be an integer from 0 to ${MAX_STATED_DEPTH}`;
+
+/** A poke: "there is work in this queue". `depth` counts the pokes that led to it. */
+export const workRequest = z.strictObject(
+  {
+    queue: queueName,
+    depth: z
+      .int(stating(DEPTH_RULE))
+      .min(0, DEPTH_RULE)
+      .max(MAX_STATED_DEPTH, DEPTH_RULE)
+      .default(0),
+  },
+  stating('must be an object with "queue" and "depth"'),
+);
+
+export type WorkRequest = z.infer<typeof workRequest>;
