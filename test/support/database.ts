@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type { Sql } from '../../shared/ports.ts';
+import { createPgSql } from './pg-sql.ts';
 
 /** One migrated database of a test file's own. */
 export interface TestDatabase {
@@ -31,13 +32,6 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const pgUrl = `${server}/${name}`;
   const pool = new pg.Pool({ connectionString: pgUrl, max: 20 });
   pool.on('error', () => undefined); // a backend that a test killed on purpose
-  // Static once that file is there.
-  const driver = './pg-sql.ts';
-  const { createPgSql } = (await import(driver).catch(() => ({
-    createPgSql: () => undefined,
-  }))) as {
-    createPgSql(pool: pg.Pool): Sql;
-  };
   return {
     name,
     pgUrl,
