@@ -70,7 +70,7 @@ begin
     into v_retry_at
     from leasehold.queues q
     where q.name = r.queue;
-    v_retry_at := coalesce(v_retry_at, v_now);
+    v_retry_at := greatest(v_retry_at, clock_timestamp());
   end if;
 
   insert into leasehold.attempts

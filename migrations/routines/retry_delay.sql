@@ -19,7 +19,8 @@ language sql
 immutable
 parallel safe
 return make_interval(
-  secs => greatest(p_jitter, 0)
+  -- A jitter too small to tell from zero would underflow.
+  secs => greatest(p_jitter, 1e-12)
     * least(
       p_cap_ms::double precision,
       p_base_ms::double precision * power(2::double precision, least(greatest(p_attempt, 1) - 1, 40))

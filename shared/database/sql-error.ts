@@ -3,7 +3,7 @@ import type { DatabaseFailure } from './database-failure.ts';
 
 /** SQLSTATE of our own routines: an argument breaks a rule; the message is `field: rule`. */
 const INVALID_ARGUMENT = 'LH001';
-/** SQLSTATE of our own routines: the id belongs to another job. */
+/** SQLSTATE of our own routines: the id belongs to another job; the message is `field: rule` too. */
 const JOB_ID_CONFLICT = 'LH002';
 /** No such schema, function or table: migrations did not run, or ran for another version. */
 const SCHEMA_MISSING: readonly string[] = ['3F000', '42883', '42P01'];
@@ -23,16 +23,11 @@ const KNOWN_REFUSALS: ReadonlyMap<string, string> = new Map([
 export function sqlError(failure: DatabaseFailure): LeaseholdError {
   const { sqlState } = failure;
   const details = { cause: failure, ...(sqlState === undefined ? {} : { sqlState }) };
-  if (sqlState === INVALID_ARGUMENT) {
+  if (sqlState === INVALID_ARGUMENT || sqlState === JOB_ID_CONFLICT) {
     const [, path = '$', message = failure.message] =
       /^([\w.[\]]+): (.+)$/s.exec(failure.message) ?? [];
-    return new LeaseholdError('invalid_request', failure.message, {
-      ...details,
-      problems: [{ path, message }],
-    });
-  }
-  if (sqlState === JOB_ID_CONFLICT) {
-    return new LeaseholdError('job_id_conflict', 'This id belongs to another job.', details);
+    const code = sqlState === INVALID_ARGUMENT ? 'invalid_request' : 'job_id_conflict';
+    return new LeaseholdError(code, failure.message, { ...details, problems: [{ path, message }] });
   }
   if (sqlState !== undefined && SCHEMA_MISSING.includes(sqlState)) {
     const message = 'The database schema is missing or of another version: run npm run migrate.';

@@ -18,7 +18,7 @@ export interface ConfigureQueueInput {
 /**
  * Makes a queue or changes its settings. Safe to repeat.
  *
- * @throws {LeaseholdError} `database_error` (SQLSTATE 23514, naming the range) for a value out of range.
+ * @throws {LeaseholdError} `invalid_request` naming the field and its range.
  * @example await configureQueue(sql, { queue: 'emails', leaseSeconds: 60 });
  */
 export async function configureQueue(

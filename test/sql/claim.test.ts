@@ -1,0 +1,360 @@
+import { uuidv7 } from 'uuidv7';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { claim } from '../../shared/queue/claim.ts';
+import { configureQueue } from '../../shared/queue/configure-queue.ts';
+import { enqueue } from '../../shared/queue/enqueue.ts';
+import { fail } from '../../shared/queue/fail.ts';
+import { getJob } from '../../shared/queue/get-job.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  added,
+  attemptsOf,
+  claimed,
+  eventTypes,
+  expireLease,
+  makeDue,
+  newJob,
+} from './support/lease-core.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const error = { code: 'timeout', message: 'No answer.' };
+
+describe('leasehold.claim', () => {
+  test('S1.1 a claim takes one due job of one queue and leaves no lock and no transaction open', async () => {
+    const jobId = await added(db.sql, { queue: 'one' });
+    await added(db.sql, { queue: 'other' });
+    const job = await claimed(db.sql, 'one');
+    expect(job).toMatchObject({
+      jobId,
+      queue: 'one',
+      attempt: 1,
+      fencingToken: '1',
+      moreDue: false,
+    });
+    const { rows } = await db.pool.query(
+      `select count(*)::int as n from pg_stat_activity
+       where datname = current_database() and state like 'idle in transaction%'`,
+    );
+    expect(rows).toEqual([{ n: 0 }]);
+    await db.pool.query('select 1 from leasehold.job_state where job_id = $1 for update nowait', [
+      jobId,
+    ]);
+    expect(await eventTypes(db.pool, jobId)).toEqual(['created', 'claimed']);
+  });
+
+  test('S1.6 the lease runs by the database clock, not by what any worker says', async () => {
+    await configureQueue(db.sql, { queue: 'clock', leaseSeconds: 40, maxRunSeconds: 100 });
+    const jobId = await added(db.sql, { queue: 'clock' });
+    const job = await claimed(db.sql, 'clock');
+    const { rows } = await db.pool.query(
+      `select extract(epoch from due_at - started_at)::int as lease,
+         extract(epoch from run_deadline_at - started_at)::int as run,
+         abs(extract(epoch from clock_timestamp() - started_at)) < 20 as by_database_clock
+       from leasehold.job_state where job_id = $1`,
+      [jobId],
+    );
+    expect(rows).toEqual([{ lease: 40, run: 100, by_database_clock: true }]);
+    expect(job).toMatchObject({
+      leaseSeconds: 40,
+      leaseRemainingMs: 40_000,
+      runRemainingMs: 100_000,
+    });
+  });
+
+  test('a lease asked for is bounded by the run deadline, and out of range is refused', async () => {
+    await configureQueue(db.sql, { queue: 'bounded', maxRunSeconds: 10 });
+    await added(db.sql, { queue: 'bounded' });
+    const ask = { queue: 'bounded', owner: 'w', claimId: uuidv7() };
+    for (const leaseSeconds of [0, 3601]) {
+      await expect(claim(db.sql, { ...ask, leaseSeconds })).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+    }
+    expect(await claim(db.sql, { ...ask, leaseSeconds: 3600 })).toMatchObject({
+      job: { leaseSeconds: 10 },
+    });
+  });
+
+  test('S1.2 the fencing token grows with every claim and is never reused', async () => {
+    const jobId = await added(db.sql, { queue: 'tokens', maxAttempts: 9 });
+    const tokens: string[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const job = await claimed(db.sql, 'tokens');
+      tokens.push(job.fencingToken);
+      await fail(db.sql, { ...job, error, retryable: true });
+      await makeDue(db.pool, jobId);
+    }
+    const crashed = await claimed(db.sql, 'tokens');
+    await expireLease(db.pool, jobId);
+    tokens.push(crashed.fencingToken, (await claimed(db.sql, 'tokens')).fencingToken);
+    expect(tokens).toEqual(['1', '2', '3', '4', '5']);
+  });
+
+  test('case A3 tokens and event ids beyond 2^53 stay exact', async () => {
+    await db.pool.query('alter sequence leasehold.job_event_id restart with 9007199254740993');
+    const jobId = await added(db.sql, { queue: 'big' });
+    await db.pool.query(
+      'update leasehold.job_state set fencing_token = 9007199254740992 where job_id = $1',
+      [jobId],
+    );
+    const job = await claimed(db.sql, 'big');
+    expect(job.fencingToken).toBe('9007199254740993');
+    expect(
+      await fail(db.sql, { ...job, fencingToken: '9007199254740992', error, retryable: true }),
+    ).toEqual({
+      outcome: 'lease_lost',
+    });
+    expect((await fail(db.sql, { ...job, error, retryable: true })).outcome).toBe('pending');
+    expect((await getJob(db.sql, { jobId }))?.attempts[0]?.fencing_token).toBe('9007199254740993');
+    const { rows } = await db.pool.query(
+      'select id from leasehold.job_events where job_id = $1 order by id',
+      [jobId],
+    );
+    expect(rows[0]).toEqual({ id: '9007199254740993' });
+  });
+
+  test('delayed jobs are not claimed early, and an empty claim writes nothing', async () => {
+    const jobId = await added(db.sql, { queue: 'later', delayMs: 3_600_000 });
+    const { rows: before } = await db.pool.query('select pg_current_wal_lsn() as lsn');
+    expect(await claim(db.sql, { queue: 'later', owner: 'w', claimId: uuidv7() })).toEqual({
+      outcome: 'empty',
+    });
+    const { rows: after } = await db.pool.query(
+      `select (select count(*)::int from leasehold.job_events where job_id = $1) as events`,
+      [jobId],
+    );
+    expect(before).toHaveLength(1);
+    expect(after).toEqual([{ events: 1 }]);
+  });
+
+  test('an empty claim takes no transaction id, so it flushes nothing', async () => {
+    const client = await db.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('select * from leasehold.claim($1, $2, $3)', [
+        'nothing-here',
+        'w',
+        uuidv7(),
+      ]);
+      const { rows } = await client.query('select pg_current_xact_id_if_assigned() as id');
+      expect(rows).toEqual([{ id: null }]);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  });
+
+  test('B.3 a repeated claim id gives the same lease and spends no attempt', async () => {
+    const jobId = await added(db.sql, { queue: 'lost-answer' });
+    await added(db.sql, { queue: 'lost-answer' });
+    const ask = { queue: 'lost-answer', owner: 'w', claimId: uuidv7() };
+    const first = await claim(db.sql, ask);
+    const again = await claim(db.sql, ask);
+    expect(again).toMatchObject({
+      outcome: 'claimed',
+      job: { jobId, fencingToken: '1', attempt: 1 },
+    });
+    expect(first).toMatchObject({ outcome: 'claimed', job: { jobId } });
+    expect(await eventTypes(db.pool, jobId)).toEqual(['created', 'claimed']);
+  });
+
+  test('a claim id repeated after its lease ran out is a new claim', async () => {
+    const jobId = await added(db.sql, { queue: 'late-repeat' });
+    const ask = { queue: 'late-repeat', owner: 'w', claimId: uuidv7() };
+    await claim(db.sql, ask);
+    await expireLease(db.pool, jobId);
+    expect(await claim(db.sql, ask)).toMatchObject({
+      job: { jobId, fencingToken: '2', attempt: 2 },
+    });
+  });
+
+  test('urgent goes before normal, and waiting work ages past fresh urgent work', async () => {
+    const low = await added(db.sql, { queue: 'ages', priority: 'low' });
+    const urgent = await added(db.sql, { queue: 'ages', priority: 'urgent' });
+    const high = await added(db.sql, { queue: 'ages', priority: 'high' });
+    await db.pool.query(
+      `update leasehold.job_state set due_at = due_at - interval '16 minutes' where job_id = $1`,
+      [low],
+    );
+    const order = [];
+    for (let i = 0; i < 3; i += 1) order.push((await claimed(db.sql, 'ages')).jobId);
+    expect(order).toEqual([low, urgent, high]);
+  });
+
+  test('a bad queue, owner or claim id is refused by name', async () => {
+    await expect(claim(db.sql, { queue: 'q', owner: '', claimId: uuidv7() })).rejects.toThrow(
+      /owner/,
+    );
+    await expect(
+      claim(db.sql, { queue: 'q', owner: 'o'.repeat(201), claimId: uuidv7() }),
+    ).rejects.toThrow(/owner/);
+    await expect(db.pool.query(`select leasehold.claim('q', 'w', null)`)).rejects.toThrow(
+      /claim_id/,
+    );
+    await expect(
+      db.pool.query(`select leasehold.claim(null, 'w', gen_random_uuid())`),
+    ).rejects.toThrow(/queue/);
+  });
+});
+
+describe('leasehold.settle_expired_lease, through the claim', () => {
+  test('S1.7 S2.2 the first expiry is claimed at once by whoever comes next, with no other process', async () => {
+    const jobId = await added(db.sql, { queue: 'crash' });
+    const first = await claimed(db.sql, 'crash', 'dies');
+    await expireLease(db.pool, jobId);
+    const second = await claimed(db.sql, 'crash', 'lives');
+    expect(second).toMatchObject({ jobId, attempt: 2, owner: 'lives' });
+    expect(await attemptsOf(db.pool, jobId)).toMatchObject([
+      {
+        fencing_token: first.fencingToken,
+        owner: 'dies',
+        outcome: 'lease_expired',
+        next_state: 'pending',
+      },
+    ]);
+    expect(await eventTypes(db.pool, jobId)).toEqual([
+      'created',
+      'claimed',
+      'lease_expired',
+      'claimed',
+    ]);
+  });
+
+  test('a job that keeps killing its function waits with backoff and lets others pass', async () => {
+    await configureQueue(db.sql, {
+      queue: 'killer',
+      backoffBaseMs: 3_600_000,
+      backoffCapMs: 86_400_000,
+    });
+    const killer = await added(db.sql, { queue: 'killer' });
+    for (let i = 0; i < 2; i += 1) {
+      await claimed(db.sql, 'killer');
+      await expireLease(db.pool, killer);
+    }
+    const healthy = await added(db.sql, { queue: 'killer' });
+    expect((await claimed(db.sql, 'killer')).jobId).toBe(healthy);
+    // The killer is met by this claim or by the one before, and is put back behind its backoff.
+    expect(await claim(db.sql, { queue: 'killer', owner: 'w', claimId: uuidv7() })).toEqual({
+      outcome: 'empty',
+    });
+    const job = await getJob(db.sql, { jobId: killer });
+    expect(job).toMatchObject({ state: 'pending', waiting_for: 'time', attempt: 2 });
+  });
+
+  test('S1.10 case F3 a job that never reports is dead after its attempts, visible, with the reason', async () => {
+    await configureQueue(db.sql, { queue: 'hangs', backoffBaseMs: 0 });
+    const jobId = await added(db.sql, { queue: 'hangs', maxAttempts: 3 });
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      // From the second expiry on, one claim puts the job back behind its backoff (here none), the next takes it.
+      if (attempt > 2) await claim(db.sql, { queue: 'hangs', owner: 'w', claimId: uuidv7() });
+      const job = await claimed(db.sql, 'hangs');
+      expect(job.attempt).toBe(attempt);
+      await expireLease(db.pool, jobId);
+    }
+    expect(await claim(db.sql, { queue: 'hangs', owner: 'w', claimId: uuidv7() })).toEqual({
+      outcome: 'empty',
+    });
+    expect(await getJob(db.sql, { jobId })).toMatchObject({
+      state: 'dead',
+      attempt: 3,
+      payload: { to: 'a@example.com' },
+      dead: { reason: 'lease_expired', error: { code: 'lease_expired' } },
+      attempts: [
+        { outcome: 'lease_expired' },
+        { outcome: 'lease_expired' },
+        { next_state: 'dead' },
+      ],
+    });
+  });
+
+  test('leases with no attempts left do not hide healthy work, however many there are', async () => {
+    const doomed = [];
+    for (let i = 0; i < 9; i += 1) {
+      doomed.push(await added(db.sql, { queue: 'graves', maxAttempts: 1 }));
+      await claimed(db.sql, 'graves');
+    }
+    for (const jobId of doomed) await expireLease(db.pool, jobId);
+    const healthy = await added(db.sql, { queue: 'graves' });
+    expect((await claimed(db.sql, 'graves')).jobId).toBe(healthy);
+    for (let i = 0; i < 4; i += 1) {
+      expect(await claim(db.sql, { queue: 'graves', owner: 'w', claimId: uuidv7() })).toEqual({
+        outcome: 'empty',
+      });
+    }
+    const { rows } = await db.pool.query(
+      `select count(*)::int as n from leasehold.dead_letters where queue = 'graves'`,
+    );
+    expect(rows).toEqual([{ n: 9 }]);
+  });
+
+  test('crashed work cannot hold up fresh work: lane 0 yields to it about every second time', async () => {
+    const crashed = [];
+    for (let i = 0; i < 40; i += 1) {
+      crashed.push(await added(db.sql, { queue: 'shared' }));
+      await claimed(db.sql, 'shared');
+    }
+    for (const jobId of crashed) await expireLease(db.pool, jobId);
+    for (let i = 0; i < 40; i += 1) await added(db.sql, { queue: 'shared' });
+    const attempts = [];
+    for (let i = 0; i < 40; i += 1) attempts.push((await claimed(db.sql, 'shared')).attempt);
+    const fresh = attempts.filter((attempt) => attempt === 1).length;
+    // Binomial(40, 1/2): outside 6 to 34 once in a million runs.
+    expect(fresh).toBeGreaterThan(5);
+    expect(fresh).toBeLessThan(35);
+  });
+
+  test('one row kept locked by someone else is passed over', async () => {
+    const locked = await added(db.sql, { queue: 'locked' });
+    const free = await added(db.sql, { queue: 'locked' });
+    const client = await db.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('select 1 from leasehold.job_state where job_id = $1 for update', [
+        locked,
+      ]);
+      expect((await claimed(db.sql, 'locked')).jobId).toBe(free);
+      expect(await claim(db.sql, { queue: 'locked', owner: 'w', claimId: uuidv7() })).toEqual({
+        outcome: 'empty',
+      });
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+    expect((await claimed(db.sql, 'locked')).jobId).toBe(locked);
+  });
+
+  test('200 queues of 50 jobs each give exactly their own jobs', async () => {
+    const odd = ['"quoted"', "it's", 'émoji 🦖', 'semi;colon', 'q'.repeat(128)];
+    const queues = [...odd, ...Array.from({ length: 195 }, (_, i) => `bulk ${i}`)];
+    const { enqueueBatch } = await import('../../shared/queue/enqueue-batch.ts');
+    for (const queue of queues) {
+      const jobs = Array.from({ length: 50 }, () => newJob({ queue }));
+      await enqueueBatch(db.sql, { jobs, actor: 'test' });
+    }
+    const perQueue = new Map<string, Set<string>>();
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, worker) => {
+        for (let i = worker; i < queues.length; i += 8) {
+          const queue = queues[i] ?? '';
+          const seen = new Set<string>();
+          for (;;) {
+            const taken = await claim(db.sql, { queue, owner: `w${worker}`, claimId: uuidv7() });
+            if (taken.outcome === 'empty') break;
+            expect(taken.job.queue).toBe(queue);
+            seen.add(taken.job.jobId);
+          }
+          perQueue.set(queue, seen);
+        }
+      }),
+    );
+    expect([...perQueue.values()].map((seen) => seen.size)).toEqual(queues.map(() => 50));
+    await expect(
+      enqueue(db.sql, { job: newJob({ queue: 'q'.repeat(300) }), actor: 'test' }),
+    ).rejects.toThrow(/1 to 128 characters/);
+  }, 120_000);
+});
