@@ -54,6 +54,8 @@ declare
   v_rank timestamptz;
   v_lease_seconds int;
   v_max_run_seconds int;
+  v_more_due boolean;
+  v_taken_due_at timestamptz;
   h0 timestamptz;
   h1 timestamptz;
   h2 timestamptz;
@@ -78,15 +80,13 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('leasehold.claim:' || p_claim_id::text, 0));
   v_now := clock_timestamp();
 
+  -- By claim id alone: with any other column here, stale statistics could choose the claim index and read every lease.
   select s.* into r
   from leasehold.job_state s
-  where s.claim_id = p_claim_id
-    and s.lane = 0
-    and s.queue = p_queue
-    and s.owner = p_owner
-    and s.due_at > v_now;
+  where s.claim_id = p_claim_id;
 
-  if r.job_id is null then
+  if r.job_id is null or r.queue <> p_queue or r.owner <> p_owner or r.due_at <= v_now then
+    r := null;
     select
       (select s.due_at from leasehold.job_state s
         where s.queue = p_queue and s.lane = 0 and s.due_at <= v_now order by s.due_at limit 1),
@@ -141,6 +141,7 @@ begin
       return;
     end if;
 
+    v_taken_due_at := r.due_at;
     select least(coalesce(p_lease_seconds, q.lease_seconds), q.max_run_seconds), q.max_run_seconds
     into v_lease_seconds, v_max_run_seconds
     from leasehold.queues q
@@ -162,9 +163,23 @@ begin
     where s.job_id = r.job_id
     returning s.* into r;
 
+    -- Another lane had a head, or this lane has a row behind the one taken.
+    v_more_due := (v_lane <> 0 and h0 is not null)
+      or (v_lane <> 1 and h1 is not null)
+      or (v_lane <> 2 and h2 is not null)
+      or (v_lane <> 3 and h3 is not null)
+      or (v_lane <> 4 and h4 is not null)
+      or exists (
+        select 1
+        from leasehold.job_state s
+        where s.queue = p_queue and s.lane = v_lane and s.due_at between v_taken_due_at and v_now
+      );
+
     insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
     values (r.job_id, v_now, 'claimed', p_owner, r.fencing_token,
       jsonb_build_object('attempt', r.attempt, 'lease_seconds', v_lease_seconds));
+  else
+    v_more_due := leasehold.has_due(p_queue, v_now);
   end if;
 
   return query
@@ -185,7 +200,7 @@ begin
     r.run_deadline_at,
     floor(extract(epoch from r.run_deadline_at - v_now) * 1000)::bigint,
     j.created_at,
-    leasehold.has_due(p_queue, v_now)
+    v_more_due
   from leasehold.jobs j
   where j.id = r.job_id;
 end

@@ -20,6 +20,9 @@ returns table (outcome text, lease_expires_at timestamptz, lease_remaining_ms bi
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 declare
   v_now timestamptz;

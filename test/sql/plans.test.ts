@@ -1,0 +1,107 @@
+import type pg from 'pg';
+import { uuidv7 } from 'uuidv7';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { fillQueue } from './support/backlog.ts';
+import { buffers, explained, nodes, type ExplainedStatement } from './support/explained.ts';
+import { claimFaults, MAX_CLAIM_BUFFERS } from './support/plan-rules.ts';
+
+/** `npm run prove -- plans` does the same with 1,000, 100,000 and 1,000,000 rows. */
+const ROWS = 50_000;
+
+let db: TestDatabase;
+let client: pg.PoolClient;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await fillQueue(db.pool, 'deep', ROWS);
+  await fillQueue(db.pool, 'other', 1_000);
+  client = await db.pool.connect();
+});
+afterAll(async () => {
+  client.release();
+  await db.drop();
+});
+
+const claimPlans = async (queue: string): Promise<ExplainedStatement[]> => {
+  const call = 'select * from leasehold.claim($1, $2, $3)';
+  // The first calls of a session read catalogs; plans are kept from then on.
+  for (let i = 0; i < 5; i += 1) await client.query(call, [queue, 'warm-up', uuidv7()]);
+  return explained(client, call, [queue, 'worker', uuidv7()]);
+};
+
+describe('plans of the hot path', () => {
+  test.each(['never analyzed', 'analyzed', 'stale'])(
+    'S3.5 a claim from a deep queue is one ordered index scan a lane, statistics %s',
+    async (statistics) => {
+      if (statistics === 'analyzed') await db.pool.query('analyze leasehold.job_state');
+      if (statistics === 'stale') {
+        // Statistics of an almost empty table, then the backlog comes back: the usual life of a queue.
+        await db.pool.query(`create table public.parked as select * from leasehold.job_state`);
+        await db.pool.query(`delete from leasehold.job_state where queue = 'deep'`);
+        await db.pool.query('analyze leasehold.job_state');
+        await db.pool.query(
+          `insert into leasehold.job_state select * from public.parked where queue = 'deep'`,
+        );
+      }
+      const statements = await claimPlans('deep');
+      expect(claimFaults(statements)).toEqual([]);
+      expect(statements.length).toBeGreaterThan(4);
+      const scans = statements
+        .flatMap((one) => nodes(one.plan))
+        .filter((node) => node['Relation Name'] === 'job_state' && /Scan/.test(node['Node Type']));
+      expect(new Set(scans.map((scan) => scan['Index Name']))).toEqual(
+        new Set(['job_state_claim', 'job_state_claim_id', 'job_state_pkey']),
+      );
+    },
+  );
+
+  test(`an empty claim beside a deep backlog stays within ${MAX_CLAIM_BUFFERS} buffers`, async () => {
+    const statements = await claimPlans('nothing here');
+    expect(claimFaults(statements)).toEqual([]);
+  });
+
+  test.each([
+    ['heartbeat', 'select * from leasehold.heartbeat($1, $2, $3, 1)'],
+    ['fail', `select * from leasehold.fail($1, $2, $3, '{"code": "x", "message": "X."}')`],
+    ['complete', 'select * from leasehold.complete($1, $2, $3)'],
+  ])('%s finds its job by key and touches few pages', async (_, call) => {
+    const { rows } = await client.query('select * from leasehold.claim($1, $2, $3)', [
+      'deep',
+      'w',
+      uuidv7(),
+    ]);
+    const { job_id: jobId, fencing_token: token } = rows[0] as {
+      job_id: string;
+      fencing_token: string;
+    };
+    // The first call of a session reads catalogs of every partition; it is not what a busy backend pays.
+    const { rows: earlier } = await client.query('select * from leasehold.claim($1, $2, $3)', [
+      'deep',
+      'w',
+      uuidv7(),
+    ]);
+    const warm = earlier[0] as { job_id: string; fencing_token: string };
+    await client.query(call, [warm.job_id, 'w', warm.fencing_token]);
+    const statements = await explained(client, call, [jobId, 'w', token]);
+    expect(claimFaults(statements)).toEqual([]);
+  });
+
+  test('due_queues steps from queue to queue, whatever their depth', async () => {
+    await client.query('select * from leasehold.due_queues(10, 10)');
+    const statements = await explained(client, 'select * from leasehold.due_queues(10, 10)', []);
+    const outer = statements.at(-1);
+    // Two queues with live jobs, ten rows of each looked at: far from the 51,000 rows there are.
+    expect(outer && buffers(outer.plan)).toBeLessThan(120);
+  });
+
+  test('the rules see a fault: a claim by OR over two columns sorts', async () => {
+    const statements = await explained(
+      client,
+      `select job_id from leasehold.job_state
+       where queue = $1 and (lane = 3 or (lane = 0 and due_at < now()))
+       order by home_lane, due_at limit 1 for update skip locked`,
+      ['deep'],
+    );
+    expect(claimFaults(statements).join()).toMatch(/Sort/);
+  });
+});
