@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const OLDEST_NODE = 20;
 const FORWARDED = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+const PARENT_CHECK_MS = 500;
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const modules = join(root, 'node_modules');
@@ -76,6 +77,13 @@ function run(file, rest) {
     env: { ...process.env, PATH: `${join(modules, '.bin')}${delimiter}${process.env.PATH ?? ''}` },
   });
   for (const signal of FORWARDED) process.on(signal, () => void child.kill(signal));
+  // npm passes a signal to its shell alone, which dies of it without telling us.
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event !== undefined) {
+    setInterval(() => {
+      if (process.ppid !== parent) child.kill('SIGTERM');
+    }, PARENT_CHECK_MS).unref();
+  }
   child.on('error', (error) => stop(`${node} does not start: ${error.message}`));
   child.on('exit', (code, signal) => {
     process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1));

@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { stopLeftoverPostgres } from '../../infra/local/leftover-postgres.ts';
 import { startPostgres } from '../../infra/local/postgres.ts';
+import { isAlive } from '../../infra/local/processes.ts';
 import { migrate } from '../../infra/migrate.ts';
 
 declare module 'vitest' {
@@ -23,6 +25,8 @@ export interface TestCluster {
 }
 
 const TEMPLATE = 'leasehold_template';
+/** Followed by the process id of the run, so that the next run can tell what a killed one left. */
+const PREFIX = 'leasehold-test-';
 
 /** The data dies with the run, so nothing is ever flushed to disk. */
 const SETTINGS = {
@@ -35,7 +39,9 @@ const SETTINGS = {
 
 /** One Postgres for the whole run, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'leasehold-test-'));
+  await removeLeftovers();
+  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  chmodSync(folder, 0o755); // Postgres may run as another user
   const log: string[] = [];
   const postgres = await startPostgres({
     dataDir: folder,
@@ -65,4 +71,15 @@ async function makeTemplate(url: string): Promise<void> {
   await admin.query(`create database ${TEMPLATE}`);
   await admin.end();
   await migrate({ connectionString: `${url}/${TEMPLATE}`, log: () => undefined });
+}
+
+/** A run that was killed had no chance to stop its Postgres. */
+async function removeLeftovers(): Promise<void> {
+  for (const name of readdirSync(tmpdir())) {
+    const owner = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : NaN;
+    if (!Number.isInteger(owner) || isAlive(owner)) continue;
+    const folder = join(tmpdir(), name);
+    await stopLeftoverPostgres(join(folder, 'cluster'));
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

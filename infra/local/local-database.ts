@@ -1,0 +1,117 @@
+/** The database of a local run: the built-in Postgres behind our `/sql` endpoint, or the one that `DATABASE_URL` names. */
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import pg from 'pg';
+import { startPostgres, type Postgres } from './postgres.ts';
+import { startSqlEndpoint, type SqlEndpoint } from './sql-endpoint/endpoint.ts';
+import type { StateFolder } from './state-folder.ts';
+
+const DATABASE = 'leasehold';
+const NEON_DOMAIN = '.neon.tech';
+const DEFAULT_PORT = 5432;
+
+export interface LocalDatabase {
+  /** For the Worker: spoken to over HTTP. */
+  readonly workerUrl: string;
+  /** For migrations: a direct connection over TCP. */
+  readonly directUrl: string;
+  /** What to tell a person; no password in it. */
+  readonly description: string;
+  readonly sqlEndpointUrl: string | undefined;
+  /** Resolves when the database ends by itself; never for one that is not ours. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * @param given the value of `DATABASE_URL`, if set
+ * @throws with a text that never holds the connection string.
+ */
+export async function openLocalDatabase(
+  state: StateFolder,
+  given: string | undefined,
+): Promise<LocalDatabase> {
+  return given === undefined ? builtIn(state) : named(parse(given));
+}
+
+async function builtIn(state: StateFolder): Promise<LocalDatabase> {
+  rmSync(state.postgresLog, { force: true });
+  const postgres = await startPostgres({
+    dataDir: state.postgres,
+    log: (line) => appendFileSync(state.postgresLog, `${line}\n`),
+  });
+  try {
+    const direct = new URL(`postgres://${postgres.host}:${postgres.port}/${DATABASE}`);
+    direct.username = postgres.user;
+    direct.password = postgres.password;
+    await createDatabase(postgres);
+    writeFileSync(state.databaseUrl, `${direct.href}\n`, { mode: 0o600 });
+    const endpoint = await startSqlEndpoint({ upstream: postgres });
+    return {
+      ...throughEndpoint(direct, endpoint),
+      description: `Postgres 18 on port ${postgres.port}; psql "$(cat '${state.databaseUrl}')"`,
+      ended: postgres.ended,
+      stop: async () => {
+        await endpoint.close();
+        await postgres.stop();
+      },
+    };
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}
+
+async function createDatabase({ host, port, user, password }: Postgres): Promise<void> {
+  const client = new pg.Client({ host, port, user, password, database: 'postgres' });
+  await client.connect();
+  try {
+    const found = await client.query('select from pg_database where datname = $1', [DATABASE]);
+    if (found.rowCount === 0) await client.query(`create database ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function named(url: URL): Promise<LocalDatabase> {
+  const description = `DATABASE_URL: ${url.pathname.slice(1)} at ${url.host}`;
+  const ended = new Promise<void>(() => undefined);
+  if (url.hostname.endsWith(NEON_DOMAIN)) {
+    return {
+      workerUrl: url.href,
+      directUrl: withoutPooler(url).href,
+      description,
+      sqlEndpointUrl: undefined,
+      ended,
+      stop: () => Promise.resolve(),
+    };
+  }
+  const endpoint = await startSqlEndpoint({
+    upstream: { host: url.hostname, port: Number(url.port || DEFAULT_PORT) },
+  });
+  return { ...throughEndpoint(url, endpoint), description, ended, stop: () => endpoint.close() };
+}
+
+function throughEndpoint(
+  direct: URL,
+  endpoint: SqlEndpoint,
+): Pick<LocalDatabase, 'workerUrl' | 'directUrl' | 'sqlEndpointUrl'> {
+  const worker = new URL(direct);
+  worker.host = `127.0.0.1:${endpoint.port}`;
+  worker.search = '';
+  return { workerUrl: worker.href, directUrl: direct.href, sqlEndpointUrl: endpoint.url };
+}
+
+/** Migrations hold a session lock, which Neon's pooler does not keep; its direct host has the same name without "-pooler". */
+function withoutPooler(url: URL): URL {
+  const direct = new URL(url);
+  direct.hostname = url.hostname.replace(/^([^.]+)-pooler\./, '$1.');
+  return direct;
+}
+
+function parse(given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2) {
+    throw new Error('DATABASE_URL is set but is no postgres://user:password@host/database URL.');
+  }
+  return url;
+}
