@@ -1,17 +1,45 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestUserConfig } from 'vitest/config';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const RUNTIME_TESTS = 'test/runtime/**/*.test.ts';
+
+const everywhere: TestUserConfig = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  restoreMocks: true,
+};
 
 export default defineConfig({
-  root: fileURLToPath(new URL('..', import.meta.url)),
+  root,
   test: {
-    include: ['test/**/*.test.ts'],
+    // Once a run, for all projects: Postgres with a migrated template database.
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     // Most tests wait for Postgres or for workerd, not for their own processor.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
     teardownTimeout: 30_000,
-    restoreMocks: true,
+    projects: [
+      {
+        root,
+        test: {
+          ...everywhere,
+          name: 'process',
+          include: ['test/**/*.test.ts'],
+          exclude: [RUNTIME_TESTS],
+        },
+      },
+      {
+        root,
+        test: {
+          ...everywhere,
+          name: 'workerd',
+          include: [RUNTIME_TESTS],
+          // Builds the Worker, once a run and only when one of these tests runs.
+          globalSetup: ['test/support/build-setup.ts'],
+        },
+      },
+    ],
   },
 });

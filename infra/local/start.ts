@@ -74,7 +74,12 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
   );
   running.add('worker', () => worker.stop());
   lock.note({ url: worker.url, workerdPid: worker.pid });
-  await untilReady(worker);
+  const token = await localToken(secrets.authSecret, {
+    subject: 'local-developer',
+    scopes: ['enqueue', 'work', 'read'],
+    days: TOKEN_DAYS,
+  });
+  await untilReady(worker, token);
 
   const cron = startCron(
     args.demo ? DEMO_DRAIN_MS : MINUTE_MS,
@@ -83,11 +88,6 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
   );
   running.add('cron', () => cron.stop());
 
-  const token = await localToken(secrets.authSecret, {
-    subject: 'local-developer',
-    scopes: ['enqueue', 'work', 'read'],
-    days: TOKEN_DAYS,
-  });
   console.log(banner({ url: worker.url, token, tokenDays: TOKEN_DAYS, database, state }));
   if (args.demo) await runDemo({ url: worker.url, token, print: (line) => console.log(line) });
 }
@@ -105,8 +105,10 @@ async function startOnPort(
   }
 }
 
-async function untilReady(worker: LocalWorker): Promise<void> {
-  const response = await fetch(`${worker.url}/v1/ready`);
+async function untilReady(worker: LocalWorker, token: string): Promise<void> {
+  const response = await fetch(`${worker.url}/v1/ready`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   if (!response.ok) {
     throw new Error(`The Worker is not ready (${response.status}): ${await response.text()}`);
   }
