@@ -25,6 +25,7 @@ const MARKER = 'infra/local/start.ts';
 const shutdown = createShutdown((name, error) =>
   console.error(`${name} did not stop cleanly: ${text(error)}`),
 );
+const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => void end(0, 'Stopping …'));
 }
@@ -89,7 +90,8 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
   running.add('cron', () => cron.stop());
 
   console.log(banner({ url: worker.url, token, tokenDays: TOKEN_DAYS, database, state }));
-  if (args.demo) await runDemo({ url: worker.url, token, print: (line) => console.log(line) });
+  if (args.demo)
+    await runDemo({ url: worker.url, token, print: console.log, signal: ending.signal });
 }
 
 async function startOnPort(
@@ -115,6 +117,7 @@ async function untilReady(worker: LocalWorker, token: string): Promise<void> {
 }
 
 async function end(code: number, message: string): Promise<void> {
+  ending.abort();
   if (process.exitCode === undefined) {
     process.exitCode = code;
     if (code === 0) console.log(message);
