@@ -1,4 +1,8 @@
-import { startSqlEndpoint, type SqlEndpoint } from '../../infra/local/sql-endpoint/endpoint.ts';
+import {
+  startSqlEndpoint,
+  type SqlEndpoint,
+  type SqlEndpointOptions,
+} from '../../infra/local/sql-endpoint/endpoint.ts';
 import { createNeonSql, type Fetch } from '../../shared/database/neon-sql.ts';
 import type { Sql } from '../../shared/ports.ts';
 import type { TestDatabase } from './database.ts';
@@ -10,14 +14,13 @@ export interface HttpSql {
   readonly endpoint: SqlEndpoint;
   /** A `DATABASE_URL`: the database behind the endpoint. */
   readonly connectionString: string;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface HttpSqlOptions {
   readonly ports?: Partial<DriverPorts>;
   readonly fetch?: Fetch;
-  /** Connections of the endpoint to the database. */
-  readonly poolSize?: number;
+  readonly endpoint?: Pick<SqlEndpointOptions, 'poolSize' | 'connectionWaitMs'>;
 }
 
 /**
@@ -29,12 +32,12 @@ export interface HttpSqlOptions {
  */
 export async function createHttpSql(
   database: Pick<TestDatabase, 'pgUrl'>,
-  { ports, fetch, poolSize }: HttpSqlOptions = {},
+  { ports, fetch, endpoint: endpointOptions }: HttpSqlOptions = {},
 ): Promise<HttpSql> {
   const direct = new URL(database.pgUrl);
   const endpoint = await startSqlEndpoint({
     upstream: { host: direct.hostname, port: Number(direct.port) },
-    ...(poolSize === undefined ? {} : { poolSize }),
+    ...endpointOptions,
   });
   const behind = new URL(direct);
   behind.port = String(endpoint.port);

@@ -17,7 +17,7 @@ import type { Upstream } from './cancel.ts';
 import { readCredentials } from './credentials.ts';
 import { EndpointError, uncodedError } from './error-response.ts';
 import { createFaultQueue, type FaultQueue, type FaultSwitch } from './faults.ts';
-import { DEFAULT_POOL_SIZE, KEEP_ALIVE_MS } from './limits.ts';
+import { DEFAULT_CONNECTION_WAIT_MS, DEFAULT_POOL_SIZE, KEEP_ALIVE_MS } from './limits.ts';
 import { createPools, type Pools } from './pools.ts';
 import { readOutputMode, readPayload, readTransactionMode, type Payload } from './request.ts';
 import { runPayload } from './run-payload.ts';
@@ -32,6 +32,8 @@ export interface SqlEndpointOptions {
   readonly upstream: Upstream;
   /** Connections per user and database, from 1; 20 when left out. */
   readonly poolSize?: number;
+  /** How long a request waits for one of them before it is answered with 500; 10 s when left out. */
+  readonly connectionWaitMs?: number;
 }
 
 export interface SqlEndpoint {
@@ -60,7 +62,10 @@ export async function startSqlEndpoint(options: SqlEndpointOptions): Promise<Sql
     throw new RangeError('The SQL endpoint speaks plain http: it listens on loopback only.');
   }
   const faults = createFaultQueue();
-  const pools = createPools(options.upstream, options.poolSize ?? DEFAULT_POOL_SIZE);
+  const pools = createPools(options.upstream, {
+    poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
+    connectionWaitMs: options.connectionWaitMs ?? DEFAULT_CONNECTION_WAIT_MS,
+  });
   const context: Context = { upstream: options.upstream, faults, pools };
   const inFlight = new Set<Promise<void>>();
   let requests = 0;

@@ -8,7 +8,7 @@ export const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 export const DEFAULT_POOL_SIZE = 20;
 export const IDLE_CONNECTION_MS = 10_000;
 /** How long a request waits for a connection before it is answered with 500. */
-export const CONNECTION_WAIT_MS = 10_000;
+export const DEFAULT_CONNECTION_WAIT_MS = 10_000;
 /** How long a cancelled statement may take to stop before its connection is closed under it. */
 export const CANCEL_GRACE_MS = 1_000;
 /** Longer than any client keeps an idle socket, so that the client is the one to close it. */

@@ -2,7 +2,12 @@ import pg from 'pg';
 import type { Upstream } from './cancel.ts';
 import type { Credentials } from './credentials.ts';
 import { connectError } from './error-response.ts';
-import { CONNECTION_WAIT_MS, IDLE_CONNECTION_MS } from './limits.ts';
+import { IDLE_CONNECTION_MS } from './limits.ts';
+
+export interface PoolLimits {
+  readonly poolSize: number;
+  readonly connectionWaitMs: number;
+}
 
 export interface Pools {
   /** A connection with a clean session, or an `EndpointError`. */
@@ -15,7 +20,7 @@ export interface Pools {
  * A pool per user, password and database, made at first use and forgotten when its last connection closes. The
  * password is part of the key: a caller with a wrong one must not get a connection that another opened.
  */
-export function createPools(upstream: Upstream, poolSize: number): Pools {
+export function createPools(upstream: Upstream, { poolSize, connectionWaitMs }: PoolLimits): Pools {
   const pools = new Map<string, pg.Pool>();
 
   const poolFor = (key: string, { user, password, database }: Credentials): pg.Pool => {
@@ -30,10 +35,11 @@ export function createPools(upstream: Upstream, poolSize: number): Pools {
       application_name: 'leasehold-sql-endpoint',
       max: poolSize,
       idleTimeoutMillis: IDLE_CONNECTION_MS,
-      connectionTimeoutMillis: CONNECTION_WAIT_MS,
+      connectionTimeoutMillis: connectionWaitMs,
     });
-    // An idle connection that the server closed: the pool has dropped it already.
+    // A connection that the server closed. Idle, the pool has dropped it already; in use, the statement fails.
     pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
     pool.on('remove', () => forgetIfEmpty(key, pool));
     pools.set(key, pool);
     return pool;

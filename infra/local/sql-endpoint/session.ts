@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * What the proxy does before a connection serves the next request: no transaction, cursor, setting, listener, session
- * lock, temporary table or sequence state survives. One simple query, so that a transaction pooler sends all of it to
+ * What the proxy does before a connection serves the next request, and the role besides: no transaction, cursor, setting,
+ * listener, session lock, temporary table or sequence state survives. One simple query, so that a transaction pooler sends all of it to
  * the same server connection, and without `discard all`, which cannot run in such a list and would drop the prepared
  * statements of a pooler. Behind a transaction pooler it cleans *a* server connection, not always the one that ran the
  * request: session state was never to be relied on there.
@@ -10,6 +10,7 @@ import type pg from 'pg';
 export const RESET_SESSION = [
   'rollback',
   'close all',
+  'set session authorization default',
   'reset all',
   'unlisten *',
   'select pg_advisory_unlock_all()',
