@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { parseConnectionString } from './database/connection-string.ts';
 import { LeaseholdError } from './errors.ts';
 import type { FieldProblem } from './errors.ts';
 import { MIN_AUTH_SECRET_BYTES } from './limits.ts';
@@ -31,7 +32,8 @@ const CONFIG_NAMES = [
   'POKE_URL',
 ] as const;
 
-const DATABASE_URL_RULE = 'must be a postgres:// URL with a user, a host and a database name';
+const DATABASE_URL_RULE =
+  'must be a postgres:// URL with a user, a password, a host and a database name';
 const AUTH_SECRET_RULE = `must be at least ${MIN_AUTH_SECRET_BYTES} bytes`;
 const POKE_SECRETS_RULE =
   'must be one or two keys "whsec_" + base64 of 24 to 64 bytes, separated by a space';
@@ -96,14 +98,12 @@ function configError(problems: readonly FieldProblem[]): LeaseholdError {
 }
 
 function isDatabaseUrl(text: string): boolean {
-  const url = parseUrl(text);
-  return (
-    url !== undefined &&
-    (url.protocol === 'postgres:' || url.protocol === 'postgresql:') &&
-    url.username !== '' &&
-    url.hostname !== '' &&
-    url.pathname.length > 1
-  );
+  try {
+    parseConnectionString(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isPokeUrl(text: string): boolean {

@@ -1,0 +1,55 @@
+import type { Config } from '../shared/config.ts';
+import { parseConfig } from '../shared/config.ts';
+import { createNeonSql } from '../shared/database/neon-sql.ts';
+import type { HandlerRegistry } from '../shared/handler-registry.ts';
+import type { Clock, Ids, Log, Poker, Random, Sql, Timer } from '../shared/ports.ts';
+import type { Background } from './background.ts';
+import { createJsonLog } from './json-log.ts';
+import type { SchemaGate } from './schema-gate.ts';
+import { webClock, webIds, webRandom, webTimer } from './web-ports.ts';
+
+/**
+ * What outlives a request: constants, and values that can be lost. No socket, stream or pending promise is among them:
+ * `sql` makes a fresh HTTP request for each statement.
+ */
+export interface IsolateDeps {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly handlers: HandlerRegistry;
+  readonly schema: SchemaGate;
+}
+
+/** What the app gets, for one invocation. */
+export interface AppDeps extends IsolateDeps {
+  /** Keeps the invocation alive for work after the answer. */
+  readonly background: Background;
+  readonly poker: Poker;
+  /** How long the platform lets one invocation run, in milliseconds: bounds leases and runs. */
+  readonly invocationMs: number;
+}
+
+/**
+ * Turns a platform's variables into the ports.
+ *
+ * @param record variables by name; see `Config`
+ * @throws {LeaseholdError} `config_invalid` with all faults
+ */
+export function createIsolateDeps(
+  record: Readonly<Record<string, unknown>>,
+  handlers: HandlerRegistry,
+): IsolateDeps {
+  const config = parseConfig(record);
+  const ports = {
+    clock: webClock,
+    timer: webTimer,
+    random: webRandom,
+    log: createJsonLog(webClock),
+  };
+  const sql = createNeonSql({ connectionString: config.databaseUrl.reveal(), ...ports });
+  return { ...ports, config, sql, ids: webIds, handlers, schema: { verified: false } };
+}

@@ -1,0 +1,39 @@
+import type { Context } from 'hono';
+
+import type { TraceContext } from '../../shared/trace-context.ts';
+import type { AppDeps } from '../deps.ts';
+
+/** What a bearer token may allow. */
+export const SCOPES = ['enqueue', 'work', 'read'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Who may call a route. There is no default: a route that does not say is closed. */
+export type Access =
+  | { readonly kind: 'public' }
+  | { readonly kind: 'token'; readonly scope: Scope }
+  /** A signed poke, or a token with the scope. */
+  | { readonly kind: 'poke_or_token'; readonly scope: Scope };
+
+export interface RequestVariables {
+  requestId: string;
+  /** Local milliseconds when the request came. */
+  startedAt: number;
+  /** Who the credential says is calling: this, and nothing in a body, is the actor in the log. */
+  actor: string;
+  trace: TraceContext | undefined;
+  /** The body, when something before the route had to read it. */
+  bodyBytes: Uint8Array | undefined;
+}
+
+export type AppEnv = { Variables: RequestVariables };
+export type RouteContext = Context<AppEnv>;
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Hono path, `/v1/jobs/:id`. */
+  readonly path: string;
+  readonly access: Access;
+  /** Whether it touches the database; then the schema is checked first. */
+  readonly database: boolean;
+  handle(context: RouteContext, deps: AppDeps): Response | Promise<Response>;
+}

@@ -1,0 +1,73 @@
+import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
+import { workRequest } from '../../shared/schemas/work-request.ts';
+import type { RunOutcome } from '../../shared/run-job.ts';
+import type { AppDeps } from '../deps.ts';
+import { POKE_ACTOR } from '../middleware/auth.ts';
+import { readJson } from '../middleware/read-json.ts';
+import { workOnce } from '../work-once.ts';
+import type { WorkOutcome } from '../work-once.ts';
+import type { Route } from './route.ts';
+
+/**
+ * A poke: claims one job of the queue and runs it before answering. Pokes are hints, so an empty queue, or one that
+ * this deployment does not serve, is an ordinary answer.
+ */
+export const work: Route = {
+  method: 'POST',
+  path: '/v1/work',
+  access: { kind: 'poke_or_token', scope: 'work' },
+  database: true,
+  handle: async (context, deps) => {
+    const { queue, depth } = await readJson(context, workRequest);
+    const actor = context.get('actor');
+    const done = await workOnce(deps, {
+      queue,
+      owner: actor === POKE_ACTOR ? `worker/${deps.ids.uuidv7()}` : actor,
+      invocationEndsAt: context.get('startedAt') + deps.invocationMs,
+    });
+    pokeOn(deps, { queue, depth }, done);
+    return context.json(answer(queue, done));
+  },
+};
+
+/** The chain is bounded: platforms stop self-calls about 16 deep, and the drain starts new ones anyway. */
+function pokeOn(
+  deps: AppDeps,
+  poke: { readonly queue: string; readonly depth: number },
+  done: WorkOutcome,
+): void {
+  if (done.outcome !== 'ran' || !done.moreDue || !deps.config.chainPokes) return;
+  if (poke.depth >= MAX_POKE_DEPTH) {
+    deps.log.info('poke_chain_ended', { queue: poke.queue, depth: poke.depth });
+    return;
+  }
+  deps.background.run(() => deps.poker.send({ queue: poke.queue, depth: poke.depth + 1 }));
+}
+
+function answer(queue: string, done: WorkOutcome): Record<string, unknown> {
+  if (done.outcome !== 'ran') return { outcome: done.outcome, queue };
+  const { job, run } = done;
+  return {
+    outcome: run.outcome,
+    queue,
+    job_id: job.jobId,
+    type: job.type,
+    attempt: job.attempt,
+    more_due: done.moreDue,
+    ...details(run),
+  };
+}
+
+function details(run: RunOutcome): Record<string, string> {
+  switch (run.outcome) {
+    case 'succeeded':
+      return run.resultProblem === undefined ? {} : { result_problem: run.resultProblem };
+    case 'retrying':
+      return { code: run.code, due_at: run.dueAt.toISOString() };
+    case 'dead':
+      return { code: run.code };
+    case 'lease_lost':
+    case 'unknown':
+      return {};
+  }
+}
