@@ -44,8 +44,13 @@ const READ_ONLY = '25006';
 const INSUFFICIENT_RESOURCES = '53';
 const QUERY_CANCELED = '57014';
 
+/** Whether another transaction stood in the way: then a short pause is enough. */
+export function isContention(sqlState: string | undefined): boolean {
+  return sqlState !== undefined && CONTENTION.includes(sqlState);
+}
+
 function kindOfSqlState(sqlState: string, context: FailureContext): FailureKind {
-  if (CONTENTION.includes(sqlState)) return 'retryable';
+  if (isContention(sqlState)) return 'retryable';
   if (sqlState === READ_ONLY || sqlState.startsWith(INSUFFICIENT_RESOURCES)) return 'retryable';
   // Connection lost; shutdown, crash, "cannot connect now"; statement completion unknown.
   if (sqlState.startsWith('08') || sqlState.startsWith('57P0') || sqlState === '40003') {

@@ -1,5 +1,6 @@
 import { LeaseholdError } from '../errors.ts';
 import type { Clock, Random, Timer } from '../ports.ts';
+import { isContention } from './classify-error.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import type { OutageLog } from './outage-log.ts';
 import { sqlError } from './sql-error.ts';
@@ -111,7 +112,7 @@ function rejection(signal: AbortSignal): Promise<never> {
 }
 
 function pauseAfter(failure: DatabaseFailure, tries: number, random: Random): number {
-  const { baseMs, capMs } = failure.kind === 'retryable' ? CONTENTION_PAUSE : OUTAGE_PAUSE;
+  const { baseMs, capMs } = isContention(failure.sqlState) ? CONTENTION_PAUSE : OUTAGE_PAUSE;
   return Math.floor(random.next() * Math.min(capMs, baseMs * 2 ** (tries - 1)));
 }
 
