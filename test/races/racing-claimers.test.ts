@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 describe('racing claimers', () => {
-  test('S2.1 through the HTTP driver, 8 claimers over 2,000 jobs: every (job, token) once, every job done once', async () => {
+  test('S3.2 through the HTTP driver, 8 claimers over 2,000 jobs: every (job, token) once, every job done once', async () => {
     const race = await raceThrough({ sql: http.sql, queue: 'http', jobs: 2000, claimers: 8 });
     expect(race.claims).toHaveLength(2000);
     expect(new Set(race.claims).size).toBe(2000);

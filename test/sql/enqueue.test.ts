@@ -171,7 +171,7 @@ describe('leasehold.enqueue_batch', () => {
 });
 
 describe('leasehold.enqueue', () => {
-  test('C.6 a producer in any language adds a job inside its own transaction', async () => {
+  test('a producer in any language adds a job inside its own transaction', async () => {
     const client = await db.pool.connect();
     try {
       await client.query('begin');
