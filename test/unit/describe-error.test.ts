@@ -30,14 +30,22 @@ describe('case B1 whatever is thrown has a description', () => {
     ['a symbol', Symbol('why'), 'Symbol(why) was thrown'],
     ['{}', {}, 'An object was thrown without a message'],
     ['an empty error', new Error(''), 'Error was thrown without a message'],
-    ['a message that is no text', { message: { text: 1 } }, 'An object was thrown without a message'],
+    [
+      'a message that is no text',
+      { message: { text: 1 } },
+      'An object was thrown without a message',
+    ],
     [
       'a message getter that throws',
       Object.defineProperty({}, 'message', { get: hostile }),
       'An object was thrown without a message',
     ],
     ['a hostile proxy', HOSTILE_PROXY, 'An object was thrown without a message'],
-    ['an object without a prototype', Object.create(null), 'An object was thrown without a message'],
+    [
+      'an object without a prototype',
+      Object.create(null),
+      'An object was thrown without a message',
+    ],
     ['only NULs', '\u0000\u0000', 'An empty string was thrown'],
   ])('%s', (_name, thrown, message) => {
     const { error, retryable } = describeError(thrown);

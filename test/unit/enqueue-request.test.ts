@@ -13,11 +13,14 @@ function problems(fields: Readonly<Record<string, unknown>>): { path: string; me
 }
 
 describe('case A5 a value out of range is refused with field and range', () => {
-  test.each([2147483648, -2147483649, 1.5, Number.NaN, '5', true, null])('priority %j', (priority) => {
-    expect(problems({ priority })).toEqual([
-      { path: 'priority', message: 'must be one of "urgent", "high", "normal", "low"' },
-    ]);
-  });
+  test.each([2147483648, -2147483649, 1.5, Number.NaN, '5', true, null])(
+    'priority %j',
+    (priority) => {
+      expect(problems({ priority })).toEqual([
+        { path: 'priority', message: 'must be one of "urgent", "high", "normal", "low"' },
+      ]);
+    },
+  );
 
   test.each([-1e15, -1, 1e308, MAX_DELAY_SECONDS + 1, '5', Number.POSITIVE_INFINITY])(
     'delay_seconds %j',

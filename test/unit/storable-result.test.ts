@@ -39,7 +39,11 @@ test.each([
   ['null', null, { result: null }],
   ['an object', { total: 3, skipped: undefined }, { result: { total: 3 } }],
   ['a date', new Date(0), { result: '1970-01-01T00:00:00.000Z' }],
-  ['a result at the limit', 'x'.repeat(MAX_RESULT_BYTES - 2), { result: 'x'.repeat(MAX_RESULT_BYTES - 2) }],
+  [
+    'a result at the limit',
+    'x'.repeat(MAX_RESULT_BYTES - 2),
+    { result: 'x'.repeat(MAX_RESULT_BYTES - 2) },
+  ],
 ])('%s is kept', (_name, returned, kept) => {
   expect(toStorableResult(returned)).toEqual(kept);
 });

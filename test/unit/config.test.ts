@@ -1,0 +1,72 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+import { parseConfig } from '../../shared/config.ts';
+import { LeaseholdError } from '../../shared/errors.ts';
+
+const GOOD = {
+  DATABASE_URL: 'postgres://app:hunter2@ep-x.eu.aws.neon.tech/jobs',
+  AUTH_SECRET: 'a-secret-that-has-thirty-two-bytes',
+  POKE_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+};
+
+function faults(record: Record<string, unknown>): LeaseholdError {
+  try {
+    parseConfig(record);
+  } catch (error) {
+    if (error instanceof LeaseholdError) return error;
+  }
+  throw new Error('was accepted');
+}
+
+test('defaults are on, and other variables are left alone', () => {
+  const config = parseConfig({
+    ...GOOD,
+    SELF: { fetch: () => undefined },
+    PATH: '/bin',
+    POKE_URL: '',
+  });
+  expect(config).toMatchObject({ insertPokes: true, chainPokes: true, pokeUrl: undefined });
+  expect(config.databaseUrl.reveal()).toBe(GOOD.DATABASE_URL);
+  expect(Object.isFrozen(config)).toBe(true);
+});
+
+test('two poke keys are kept in order', () => {
+  const second = `whsec_${btoa('another key of thirty-two bytes!')}`;
+  const config = parseConfig({ ...GOOD, POKE_SECRETS: `${GOOD.POKE_SECRETS} ${second}` });
+  expect(config.pokeSecrets.map((key) => key.reveal())).toEqual([GOOD.POKE_SECRETS, second]);
+});
+
+test('all faults are told at once', () => {
+  const { code, problems } = faults({ INSERT_POKES: 'yes', POKE_URL: 'ftp://x' });
+  expect(code).toBe('config_invalid');
+  expect(problems.map(({ path }) => path)).toEqual([
+    'DATABASE_URL',
+    'AUTH_SECRET',
+    'POKE_SECRETS',
+    'INSERT_POKES',
+    'POKE_URL',
+  ]);
+});
+
+describe('secrets are never printed', () => {
+  test.each([
+    ['DATABASE_URL', 'postgres://app:hunter2@ep-x.eu.aws.neon.tech'],
+    ['DATABASE_URL', 'mysql://app:hunter2@host/db'],
+    ['DATABASE_URL', 'postgres://app:hunter2@bad host/db'],
+    ['AUTH_SECRET', 'hunter2'],
+    ['POKE_SECRETS', 'whsec_hunter2'],
+    ['POKE_SECRETS', 'hunter2 hunter2 hunter2'],
+    ['POKE_URL', 'https://app:hunter2@host'],
+  ])('by a fault of %s (%s)', (name, value) => {
+    const error = faults({ ...GOOD, [name]: value });
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('hunter2');
+  });
+
+  test('by the config itself', () => {
+    const config = parseConfig(GOOD);
+    const shown = inspect(config, { depth: 10, showHidden: true }) + JSON.stringify(config);
+    for (const secret of Object.values(GOOD)) expect(shown).not.toContain(secret);
+    expect(`${config.authSecret}`).toBe('[redacted]');
+  });
+});
