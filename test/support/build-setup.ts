@@ -8,20 +8,14 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The Worker as it is deployed. */
     worker: WorkerBuild;
-    /** The same with the handlers of `runtime-worker.ts`. */
-    testWorker: WorkerBuild;
   }
 }
 
-/** Builds the Worker as `wrangler deploy` would, and once more with handlers that tests can steer. */
+/** Builds the Worker as `wrangler deploy` would. */
 export default async function setup(project: TestProject): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-build-'));
   try {
-    project.provide('worker', await buildWorker(join(folder, 'worker')));
-    project.provide(
-      'testWorker',
-      await buildWorker(join(folder, 'test-worker'), 'test/support/runtime-worker.ts'),
-    );
+    project.provide('worker', await buildWorker(folder));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
