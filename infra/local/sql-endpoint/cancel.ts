@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { CANCEL_GRACE_MS } from './limits.ts';
 
 export interface Upstream {
   readonly host: string;
@@ -21,8 +22,10 @@ export function cancelRunningStatement(client: object, upstream: Upstream): Prom
   message.writeInt32BE(key.processId, 8);
   message.writeInt32BE(key.secretKey, 12);
   return new Promise((resolve) => {
-    const socket = connect(upstream.port, upstream.host, () => socket.end(message));
-    socket.on('error', () => resolve());
+    // The server closes the connection when it is done. Closing it first would make PgBouncer drop the request.
+    const socket = connect(upstream.port, upstream.host, () => socket.write(message));
+    socket.setTimeout(CANCEL_GRACE_MS, () => socket.destroy());
+    socket.on('error', () => undefined);
     socket.on('close', () => resolve());
     socket.resume();
   });

@@ -17,7 +17,7 @@ export interface OfficialDriver {
 }
 
 export async function officialDriver(
-  database: TestDatabase,
+  database: Pick<TestDatabase, 'pgUrl'>,
   endpointOptions: Pick<SqlEndpointOptions, 'poolSize' | 'connectionWaitMs'> = {},
 ): Promise<OfficialDriver> {
   const http = await createHttpSql(database, { endpoint: endpointOptions });
