@@ -53,3 +53,10 @@ function parentOf(pid: string): number {
 function ps(args: readonly string[]): string {
   return spawnSync('ps', args, { encoding: 'utf8' }).stdout ?? '';
 }
+
+/** Ids of the living processes whose command line holds `text`. */
+export function processesWith(text: string): number[] {
+  return parents()
+    .map(([pid]) => pid)
+    .filter((pid) => pid !== process.pid && commandLine(pid).includes(text));
+}
