@@ -16,7 +16,7 @@ const BANNED: Readonly<Record<string, string>> = {
 };
 
 /** The files that implement those ports. */
-const IMPLEMENTS_PORTS = new Set(['functions/platform.ts']);
+const IMPLEMENTS_PORTS = new Set(['functions/web-ports.ts']);
 
 test('shared/ and functions/ reach the outside through ports', () => {
   const wrong = [...sourceFiles('shared', ['.ts']), ...sourceFiles('functions', ['.ts'])]
@@ -25,6 +25,8 @@ test('shared/ and functions/ reach the outside through ports', () => {
       [...usesOf(file)]
         .map((use) => use.replace(/^globalThis\./, ''))
         .flatMap((use) => {
+          // Handlers are the user's own: they may wait.
+          if (use === 'setTimeout()' && file.path.startsWith('functions/handlers/')) return [];
           const instead = BANNED[use];
           return instead === undefined ? [] : [`${file.path}: ${use}; use ${instead}`];
         }),
