@@ -29,7 +29,7 @@ export interface HandlerContext {
    * Says how far the work is. A marker that differs from the last one is what earns the next lease renewal once the
    * declared step time is over; up to 200 characters are kept and shown, so it must not hold secrets.
    */
-  progress(marker: string | number): void;
+  readonly progress: (marker: string | number) => void;
   /** The same on every attempt of this job (its id): give it to services that take an idempotency key. */
   readonly idempotencyKey: string;
   /** Grows with every claim of the job: give it to stores of your own, and let them refuse a smaller one. */

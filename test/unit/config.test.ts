@@ -67,6 +67,6 @@ describe('secrets are never printed', () => {
     const config = parseConfig(GOOD);
     const shown = inspect(config, { depth: 10, showHidden: true }) + JSON.stringify(config);
     for (const secret of Object.values(GOOD)) expect(shown).not.toContain(secret);
-    expect(`${config.authSecret}`).toBe('[redacted]');
+    expect(String(config.authSecret)).toBe('[redacted]');
   });
 });
