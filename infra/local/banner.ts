@@ -47,6 +47,6 @@ See it done:
 
   curl -sS ${url}/v1/jobs/${id} ${authorization}
 
-Ctrl-C stops everything; the data stays in ${state.path}
+Ctrl-C stops everything; the data stays in ${database.dataFolder ?? 'your database'}
 `;
 }

@@ -17,6 +17,8 @@ export interface LocalDatabase {
   /** What to tell a person; no password in it. */
   readonly description: string;
   readonly sqlEndpointUrl: string | undefined;
+  /** Where the data lies, when it is ours. */
+  readonly dataFolder: string | undefined;
   /** Resolves when the database ends by itself; never for one that is not ours. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
@@ -49,6 +51,7 @@ async function builtIn(state: StateFolder): Promise<LocalDatabase> {
     return {
       ...throughEndpoint(direct, endpoint),
       description: `Postgres 18 on port ${postgres.port}; psql "$(cat '${state.databaseUrl}')"`,
+      dataFolder: postgres.cluster,
       ended: postgres.ended,
       stop: async () => {
         await endpoint.close();
@@ -81,6 +84,7 @@ async function named(url: URL): Promise<LocalDatabase> {
       directUrl: withoutPooler(url).href,
       description,
       sqlEndpointUrl: undefined,
+      dataFolder: undefined,
       ended,
       stop: () => Promise.resolve(),
     };
@@ -88,7 +92,13 @@ async function named(url: URL): Promise<LocalDatabase> {
   const endpoint = await startSqlEndpoint({
     upstream: { host: url.hostname, port: Number(url.port || DEFAULT_PORT) },
   });
-  return { ...throughEndpoint(url, endpoint), description, ended, stop: () => endpoint.close() };
+  return {
+    ...throughEndpoint(url, endpoint),
+    description,
+    dataFolder: undefined,
+    ended,
+    stop: () => endpoint.close(),
+  };
 }
 
 function throughEndpoint(

@@ -69,10 +69,10 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const port = options.port ?? (await freePort());
   const child = spawnServer({ binaries, cluster, user, port, settings: options.settings ?? {} });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const pid = await untilReady(child, options.log);
   const stopWithParent = (): void => void child.kill('SIGINT');
   process.once('exit', stopWithParent);
   void ended.then(() => process.off('exit', stopWithParent));
+  const pid = await untilReady(child, options.log);
   return {
     host: '127.0.0.1',
     port,
@@ -101,15 +101,10 @@ function makeCluster(place: Place & { readonly dataDir: string }): string {
   if (existsSync(join(cluster, 'PG_VERSION')) && existsSync(passwordFile)) {
     return readFileSync(passwordFile, 'utf8').trim();
   }
-  if (existsSync(join(cluster, 'PG_VERSION'))) {
-    throw new Error(
-      `${cluster} is a Postgres cluster, but its password file ${passwordFile} is gone.`,
-    );
-  }
+  if (existsSync(cluster)) setAside(cluster);
   const password = randomBytes(18).toString('base64url');
   const partial = `${cluster}.partial`;
   rmSync(partial, { recursive: true, force: true });
-  rmSync(cluster, { recursive: true, force: true });
   mkdirSync(partial, { recursive: true, mode: 0o700 });
   const initialPassword = `${cluster}.initial-password`;
   writeFileSync(initialPassword, `${password}\n`, { mode: 0o600 });
@@ -140,6 +135,13 @@ function makeCluster(place: Place & { readonly dataDir: string }): string {
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   renameSync(partial, cluster);
   return password;
+}
+
+/** A cluster without its password: the folder it belonged to was deleted, and a new one was put in its place. */
+function setAside(cluster: string): void {
+  const aside = `${cluster}.abandoned`;
+  rmSync(aside, { recursive: true, force: true });
+  renameSync(cluster, aside);
 }
 
 interface Server extends Place {

@@ -51,6 +51,17 @@ describe('the built-in Postgres', { timeout: 60_000 }, () => {
     await next.stop();
   });
 
+  test('begins anew when its folder was deleted, and keeps what the old one held', async () => {
+    chmodSync(folder, 0o755);
+    const first = await start();
+    await first.stop();
+    rmSync(join(folder, 'data', 'password'));
+    const second = await start();
+    expect(second.password).not.toBe(first.password);
+    await second.stop();
+    expect(existsSync(join(`${second.cluster}.abandoned`, 'PG_VERSION'))).toBe(true);
+  });
+
   async function start(): Promise<Postgres> {
     const postgres = await startPostgres({ dataDir: join(folder, 'data') });
     clusters.add(postgres.cluster);
