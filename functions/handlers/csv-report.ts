@@ -23,7 +23,7 @@ const row = z.custom<JsonObject>(
 const schema = z.strictObject({
   title: z.string().max(200).optional(),
   rows: z.array(row).min(1).max(MAX_ROWS),
-  /** Which columns, in this order; default: all, in order of first appearance. */
+  /** Which columns, in this order; default: all, in the order in which `jsonb` keeps keys (the shorter first). */
   columns: z.array(z.string().min(1).max(200)).min(1).max(MAX_COLUMNS).optional(),
 });
 

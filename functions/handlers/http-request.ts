@@ -19,7 +19,7 @@ const schema = z.strictObject({
     .record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().regex(/^[\x20-\x7e]*$/))
     .default({}),
   /** Any JSON value; sent as JSON. */
-  body: z.unknown(),
+  body: z.unknown().optional(),
 });
 
 /**

@@ -94,9 +94,9 @@ describe('a batch', () => {
     const stored = await app.call('POST', '/v1/jobs/batch', { body: { jobs } });
     expect(stored.status).toBe(201);
     expect(stored.body['jobs']).toHaveLength(1000);
-    expect(new Set((stored.body['jobs'] as { outcome: string }[]).map(({ outcome }) => outcome))).toEqual(
-      new Set(['created']),
-    );
+    expect(
+      new Set((stored.body['jobs'] as { outcome: string }[]).map(({ outcome }) => outcome)),
+    ).toEqual(new Set(['created']));
     expect(await countJobs()).toBe(before + 1000);
   });
 
@@ -257,7 +257,8 @@ describe('the body limit', () => {
       },
     });
     const plain = await app.request('POST', '/v1/jobs');
-    const request = new Request(plain, {
+    const request = new Request(plain.url, {
+      method: 'POST',
       body: endless,
       headers: { ...Object.fromEntries(plain.headers), 'content-type': 'application/json' },
       duplex: 'half',
@@ -301,7 +302,7 @@ describe('reading', () => {
       const { body } = await app.call('GET', `/v1/jobs?queue=paged&limit=2${cursor}`);
       seen.push(...(body['jobs'] as { id: string }[]).map(({ id }) => id));
       if (body['next_cursor'] === null) break;
-      cursor = `&cursor=${String(body['next_cursor'])}`;
+      cursor = `&cursor=${body['next_cursor'] as string}`;
     }
     expect(seen).toEqual(ids);
   });
