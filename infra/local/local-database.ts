@@ -8,6 +8,8 @@ import type { StateFolder } from './state-folder.ts';
 const DATABASE = 'leasehold';
 const NEON_DOMAIN = '.neon.tech';
 const DEFAULT_PORT = 5432;
+/** Values of `sslmode` under which a connection without TLS is right. */
+const NO_TLS = new Set(['disable', 'allow', 'prefer']);
 
 export interface LocalDatabase {
   /** For the Worker: spoken to over HTTP. */
@@ -88,6 +90,11 @@ async function named(url: URL): Promise<LocalDatabase> {
       ended,
       stop: () => Promise.resolve(),
     };
+  }
+  if (!NO_TLS.has(url.searchParams.get('sslmode') ?? 'disable')) {
+    throw new Error(
+      'DATABASE_URL asks for TLS (sslmode), which the local /sql endpoint does not speak: use a Neon host or sslmode=disable.',
+    );
   }
   const endpoint = await startSqlEndpoint({
     upstream: { host: url.hostname, port: Number(url.port || DEFAULT_PORT) },
