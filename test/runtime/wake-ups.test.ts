@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => deployment.close());
 
 describe('wake-ups', () => {
-  test('a job goes from POST to done: the insert pokes the Worker through its binding', async () => {
+  test('C.4 a job goes from POST to done: the insert pokes the Worker through its binding', async () => {
     const worker = await deployment.start({ CHAIN_POKES: 'off' });
     const id = await worker.enqueue(JOB);
     await expect.poll(() => worker.job(id).then(({ state }) => state)).toBe('succeeded');
@@ -33,7 +33,7 @@ describe('wake-ups', () => {
     });
   });
 
-  test('a worker that finishes and sees more due work pokes on', async () => {
+  test('C.4 a worker that finishes and sees more due work pokes on', async () => {
     const quiet = await deployment.start({ INSERT_POKES: 'off', CHAIN_POKES: 'off' });
     for (let sent = 0; sent < 5; sent += 1) await quiet.enqueue(JOB);
     const worker = await deployment.start({ INSERT_POKES: 'off' });
