@@ -65,6 +65,7 @@ describe('what a failure says about the statement', () => {
     new DOMException('timed out', 'TimeoutError'),
     Object.assign(new Error('x'), { code: '', severity: '' }),
     Object.assign(new Error('x'), { code: '08P01' }),
+    Object.assign(new Error('x'), { code: '23505', severity: '' }),
     Object.assign(new Error('write'), { code: 'EPIPE' }),
     Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
     'text',

@@ -103,6 +103,7 @@ describe('no connection string and no password is ever told', () => {
     expect(
       redact('p@ss "1 and p%40ss%20%221 and {"p":"p@ss \\"1"} and postgresql://x:y@z/w?q'),
     ).toBe('[redacted] and [redacted] and {"p":"[redacted]"} and [redacted]');
+    expect(redactor('postgres://app:a%25@h/db')('a%2525')).toBe('[redacted]');
     expect(redact('nothing to hide')).toBe('nothing to hide');
   });
 });

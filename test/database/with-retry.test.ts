@@ -60,6 +60,7 @@ describe('time', () => {
     const rows = await driver.time.runUntil(driver.sql.query('select 1', []));
     expect(rows).toEqual([{ c1: 'awake' }]);
     expect(driver.requests).toHaveLength(1);
+    expect(driver.time.sleeping).toBe(0);
   });
 
   test('a fetch that ignores its signal cannot hold the caller', async () => {
@@ -115,6 +116,18 @@ describe('the caller’s abort', () => {
       return new Response(body);
     });
     await expect(sql.query('select 1', [], { signal: stop.signal })).rejects.toBe(reason);
+  });
+
+  test('during the last try: its own reason, and no outage is told', async () => {
+    const stop = new AbortController();
+    const driver = fakeDriver(async ({ init, number }) => {
+      if (number < MAX_TRIES) return new Response('', { status: 500 });
+      queueMicrotask(() => stop.abort(reason));
+      return hang(init);
+    });
+    const failed = failureOf(driver.sql.query('select 1', [], { signal: stop.signal }));
+    expect(await driver.time.runUntil(failed)).toBe(reason);
+    expect(driver.logged).toEqual([]);
   });
 
   test('between two tries: no other try', async () => {

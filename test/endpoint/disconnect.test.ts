@@ -80,6 +80,25 @@ describe('a client that goes away', () => {
     expect(await marks()).toBe(0);
   });
 
+  test('has its connection closed: the cancel might come late and hit another', async () => {
+    const narrow = await officialDriver(db, { poolSize: 1 });
+    const backend = () => narrow.sql`select pg_backend_pid() as pid`;
+    const before = await backend();
+    expect(await backend()).toEqual(before);
+    const client = await gate(5);
+    const stop = new AbortController();
+    const waiting = narrow.sql.query('select pg_advisory_xact_lock(5)', [], {
+      fetchOptions: { signal: stop.signal },
+    });
+    const failed = failureOf(waiting);
+    await expect.poll(waiters, { interval: 5 }).toBe(1);
+    stop.abort();
+    expect(String(await failed)).toMatch(/abort/i);
+    expect(await backend()).not.toEqual(before);
+    await open(5, client);
+    await narrow.close();
+  });
+
   test('while it waits for a connection leaves the connection to others', async () => {
     const narrow = await officialDriver(db, { poolSize: 1 });
     const client = await gate(3);

@@ -4,6 +4,8 @@ import type { Clock, Timer } from '../../../shared/ports.ts';
 export interface VirtualTime {
   readonly clock: Clock;
   readonly timer: Timer;
+  /** How many sleeps have neither ended nor been aborted. */
+  readonly sleeping: number;
   /** Lets time pass, from one sleeper to the next, until the promise settles. For code that does no real I/O. */
   runUntil<Result>(promise: Promise<Result>): Promise<Result>;
 }
@@ -31,6 +33,9 @@ export function createVirtualTime(): VirtualTime {
   return {
     clock: { now: () => nowMs },
     timer,
+    get sleeping() {
+      return sleepers.length;
+    },
     runUntil: async (promise) => {
       let settled = false;
       const settle = (): void => void (settled = true);
