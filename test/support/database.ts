@@ -9,9 +9,11 @@ export interface TestDatabase {
   readonly name: string;
   /** Direct connection string (TCP). */
   readonly pgUrl: string;
+  /** The way that the port and the driver take: through the pooler where there is one, else direct. */
+  readonly sqlUrl: string;
   /** Direct connections, for statements that the test itself writes. */
   readonly pool: pg.Pool;
-  /** The port that operations take, over direct connections. */
+  /** The port that operations take, over TCP. */
   readonly sql: Sql;
   /** Closes the pool and removes the database, whoever is still connected. */
   drop(): Promise<void>;
@@ -32,13 +34,20 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const pgUrl = `${server}/${name}`;
   const pool = new pg.Pool({ connectionString: pgUrl, max: 20 });
   pool.on('error', () => undefined); // a backend that a test killed on purpose
+  const pooler = inject('pooled') ? inject('pooler') : undefined;
+  const sqlUrl =
+    pooler === undefined ? pgUrl : `postgres://${user}:-@${pooler.host}:${pooler.port}/${name}`;
+  const sqlPool = pooler === undefined ? pool : new pg.Pool({ connectionString: sqlUrl, max: 20 });
+  sqlPool.on('error', () => undefined);
   return {
     name,
     pgUrl,
+    sqlUrl,
     pool,
-    sql: createPgSql(pool),
+    sql: createPgSql(sqlPool),
     drop: async () => {
       await pool.end();
+      if (sqlPool !== pool) await sqlPool.end();
       await asAdmin(server, `drop database if exists ${name} with (force)`);
     },
   };

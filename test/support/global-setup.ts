@@ -7,10 +7,15 @@ import { stopLeftoverPostgres } from '../../infra/local/leftover-postgres.ts';
 import { startPostgres } from '../../infra/local/postgres.ts';
 import { isAlive } from '../../infra/local/processes.ts';
 import { migrate } from '../../infra/migrate.ts';
+import { poolerBinary, startPooler, type Pooler } from './pooler.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     cluster: TestCluster;
+    /** Before the cluster, where this machine has PgBouncer. */
+    pooler: { readonly host: string; readonly port: number } | undefined;
+    /** Set in the project whose operations go through the pooler. */
+    pooled: boolean;
   }
 }
 
@@ -48,7 +53,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     settings: SETTINGS,
     log: (line) => void log.push(line),
   });
+  let pooler: Pooler | undefined;
   const teardown = async (): Promise<void> => {
+    await pooler?.stop();
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
     rmSync(postgres.cluster, { recursive: true, force: true });
@@ -58,6 +65,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const url = `postgres://${user}:${password}@${host}:${port}`;
     await makeTemplate(url);
     project.provide('cluster', { host, port, user, password, template: TEMPLATE });
+    const binary = poolerBinary();
+    if (binary !== undefined) {
+      pooler = await startPooler(binary, { host, port, user, password });
+      project.provide('pooler', { host: '127.0.0.1', port: pooler.port });
+    }
   } catch (error) {
     await teardown();
     throw error;

@@ -31,10 +31,10 @@ export interface HttpSqlOptions {
  * http.endpoint.faults.next({ kind: 'drop_after_commit' });
  */
 export async function createHttpSql(
-  database: Pick<TestDatabase, 'pgUrl'>,
+  database: Pick<TestDatabase, 'sqlUrl'>,
   { ports, fetch, endpoint: endpointOptions }: HttpSqlOptions = {},
 ): Promise<HttpSql> {
-  const direct = new URL(database.pgUrl);
+  const direct = new URL(database.sqlUrl);
   const endpoint = await startSqlEndpoint({
     upstream: { host: direct.hostname, port: Number(direct.port) },
     ...endpointOptions,

@@ -3,7 +3,6 @@ import type {
   SqlEndpoint,
   SqlEndpointOptions,
 } from '../../../infra/local/sql-endpoint/endpoint.ts';
-import type { TestDatabase } from '../../support/database.ts';
 import { createHttpSql } from '../../support/http-sql.ts';
 
 export interface OfficialDriver {
@@ -17,10 +16,10 @@ export interface OfficialDriver {
 }
 
 export async function officialDriver(
-  database: Pick<TestDatabase, 'pgUrl'>,
+  database: { readonly pgUrl: string },
   endpointOptions: Pick<SqlEndpointOptions, 'poolSize' | 'connectionWaitMs'> = {},
 ): Promise<OfficialDriver> {
-  const http = await createHttpSql(database, { endpoint: endpointOptions });
+  const http = await createHttpSql({ sqlUrl: database.pgUrl }, { endpoint: endpointOptions });
   const { connectionString, endpoint } = http;
   return {
     sql: neon(connectionString),
