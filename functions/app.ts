@@ -42,6 +42,8 @@ export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App
     deps.log.info('request_served', {
       request_id: context.get('requestId'),
       method: context.req.method,
+      route: context.get('route'),
+      actor: context.get('actor'),
       status: context.res.status,
       duration_ms: deps.clock.now() - startedAt,
     });
@@ -52,6 +54,7 @@ export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App
       app.on(route.method, path, async (context) => {
         const log = logWith(deps.log, { request_id: context.get('requestId') });
         const requestDeps: AppDeps = { ...deps, log };
+        context.set('route', path);
         context.set('actor', await authorise(context, requestDeps, route.access));
         if (route.database) await ensureSchema(deps.sql, deps.schema);
         return await route.handle(context, requestDeps);

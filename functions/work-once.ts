@@ -6,7 +6,7 @@ import { fail } from '../shared/queue/fail.ts';
 import { heartbeat } from '../shared/queue/heartbeat.ts';
 import type { RunOperations } from '../shared/run-operations.ts';
 import { runJob } from '../shared/run-job.ts';
-import type { RunOutcome } from '../shared/run-job.ts';
+import type { RunOutcome } from '../shared/report-ending.ts';
 import type { Sql } from '../shared/ports.ts';
 import type { AppDeps } from './deps.ts';
 

@@ -1,8 +1,6 @@
 import { pause } from './bounded-wait.ts';
 import { describeError } from './describe-error.ts';
-import type { DescribedError } from './describe-error.ts';
-import type { FieldProblem } from './errors.ts';
-import type { Handler, HandlerContext, HandlerJob, PreparedRun, Run } from './handler.ts';
+import type { Handler, HandlerContext, HandlerJob } from './handler.ts';
 import type { HandlerRegistry } from './handler-registry.ts';
 import { keepLease } from './keep-lease.ts';
 import type { StopReason } from './keep-lease.ts';
@@ -12,11 +10,9 @@ import { logWith } from './log-with.ts';
 import type { Clock, Log, Timer } from './ports.ts';
 import { Progress } from './progress.ts';
 import type { ClaimedJob } from './queue/claim.ts';
-import { reportFailure, reportSuccess } from './report-outcome.ts';
-import type { ReportInput } from './report-outcome.ts';
+import { failed, invalidPayload, reportEnding } from './report-ending.ts';
+import type { Ending, RunOutcome } from './report-ending.ts';
 import type { RunOperations } from './run-operations.ts';
-import { safeText } from './safe-text.ts';
-import { toStorableResult } from './storable-result.ts';
 
 export interface RunJobDeps {
   readonly operations: RunOperations;
@@ -36,20 +32,6 @@ export interface RunJobInput {
   readonly invocationEndsAt: number;
 }
 
-/** How the attempt ended, as far as this side knows. */
-export type RunOutcome =
-  | { readonly outcome: 'succeeded'; readonly moreDue: boolean; readonly resultProblem?: string }
-  | {
-      readonly outcome: 'retrying';
-      readonly code: string;
-      readonly dueAt: Date;
-      readonly moreDue: boolean;
-    }
-  | { readonly outcome: 'dead'; readonly code: string; readonly moreDue: boolean }
-  | { readonly outcome: 'lease_lost' }
-  /** No answer to the report, or it was refused: the lease will expire and decide. */
-  | { readonly outcome: 'unknown' };
-
 /**
  * Runs one claimed job under its lease and reports how it ended. Never throws and never reports twice: whatever the
  * handler does, throws or ignores, the answer is an outcome.
@@ -68,7 +50,14 @@ export async function runJob(deps: RunJobDeps, input: RunJobInput): Promise<RunO
   const attempt: Attempt = { deps: { ...deps, log }, input, local };
   try {
     const ending = await reachEnding(attempt);
-    return await report(attempt, ending);
+    return await reportEnding(
+      {
+        ...attempt.deps,
+        lease: leaseOf(attempt),
+        until: Math.min(local.stopAt, input.invocationEndsAt),
+      },
+      ending,
+    );
   } catch {
     // Only a refusal of the report itself ends here: the database answered that it cannot take it.
     log.error('report_refused');
@@ -82,33 +71,15 @@ interface Attempt {
   readonly local: LocalLease;
 }
 
-/** What the attempt came to, before the database has heard of it. */
-type Ending =
-  | { readonly kind: 'returned'; readonly value: unknown }
-  | ({ readonly kind: 'failed' } & DescribedError)
-  | { readonly kind: 'lease_lost' };
-
 async function reachEnding(attempt: Attempt): Promise<Ending> {
   const { job } = attempt.input;
   const handler = attempt.deps.handlers.find(job.queue, job.type);
-  if (handler === undefined) {
-    return failed('unknown_type', 'No handler of this deployment takes this type of job.', false);
-  }
-  const prepared = await prepare(handler, attempt);
-  if ('kind' in prepared) return prepared;
-  if (!prepared.ok) return invalidPayload(prepared.problems);
-  return await runUnderLease(attempt, handler, prepared.run);
+  return handler === undefined
+    ? failed('unknown_type', 'No handler of this deployment takes this type of job.', false)
+    : await runUnderLease(attempt, handler);
 }
 
-async function prepare(handler: Handler, attempt: Attempt): Promise<PreparedRun | Ending> {
-  try {
-    return await handler.prepare(attempt.input.job.payload);
-  } catch (thrown) {
-    return { kind: 'failed', ...describeError(thrown) };
-  }
-}
-
-async function runUnderLease(attempt: Attempt, handler: Handler, run: Run): Promise<Ending> {
+async function runUnderLease(attempt: Attempt, handler: Handler): Promise<Ending> {
   const { deps, input, local } = attempt;
   const { job } = input;
   const startedAt = deps.clock.now();
@@ -117,7 +88,7 @@ async function runUnderLease(attempt: Attempt, handler: Handler, run: Run): Prom
   const stopHandler = new AbortController();
   const done = new AbortController();
 
-  const running = runHandler(run, handlerJob(job), {
+  const running = runHandler(handler, job, {
     signal: stopHandler.signal,
     progress: (marker) => progress.report(marker),
     idempotencyKey: job.jobId,
@@ -148,14 +119,17 @@ async function runUnderLease(attempt: Attempt, handler: Handler, run: Run): Prom
   return stoppedEnding(reason, late, stepSeconds);
 }
 
-/** Never rejects: what a handler throws is a value here, described while it is at hand. */
+/** Never rejects: what a handler or its schema throws is a value here, described while it is at hand. */
 async function runHandler(
-  run: Run,
-  job: Omit<HandlerJob<unknown>, 'payload'>,
+  handler: Handler,
+  job: ClaimedJob,
   context: HandlerContext,
 ): Promise<Ending> {
   try {
-    return { kind: 'returned', value: await run(job, context) };
+    const prepared = await handler.prepare(job.payload);
+    if (!prepared.ok) return invalidPayload(prepared.problems);
+    context.signal.throwIfAborted();
+    return { kind: 'returned', value: await prepared.run(handlerJob(job), context) };
   } catch (thrown) {
     return { kind: 'failed', ...describeError(thrown) };
   }
@@ -199,74 +173,6 @@ function stoppedEnding(reason: StopReason, late: Ending | undefined, stepSeconds
         true,
       );
   }
-}
-
-async function report(attempt: Attempt, ending: Ending): Promise<RunOutcome> {
-  const { log } = attempt.deps;
-  if (ending.kind === 'lease_lost') {
-    log.warn('job_lease_lost');
-    return { outcome: 'lease_lost' };
-  }
-  const input: ReportInput = {
-    ...attempt.deps,
-    lease: leaseOf(attempt),
-    until: Math.min(attempt.local.stopAt, attempt.input.invocationEndsAt),
-  };
-  return ending.kind === 'returned'
-    ? await reportReturned(input, ending.value)
-    : await reportFailed(input, ending);
-}
-
-async function reportReturned(input: ReportInput, value: unknown): Promise<RunOutcome> {
-  const result = toStorableResult(value);
-  const answer = await reportSuccess(input, result);
-  if (answer.outcome === 'succeeded') {
-    const { resultProblem } = result;
-    input.log.info('job_succeeded', { result_kept: resultProblem === undefined });
-    return { ...answer, ...(resultProblem === undefined ? {} : { resultProblem }) };
-  }
-  input.log.warn(answer.outcome === 'lease_lost' ? 'job_lease_lost' : 'job_outcome_unknown');
-  return { outcome: answer.outcome };
-}
-
-async function reportFailed(input: ReportInput, failure: DescribedError): Promise<RunOutcome> {
-  const { error, retryable } = failure;
-  const answer = await reportFailure(input, { error, retryable });
-  const { code } = error;
-  switch (answer.outcome) {
-    case 'pending':
-      input.log.warn('job_failed', { code, retryable });
-      return { outcome: 'retrying', code, dueAt: answer.dueAt, moreDue: answer.moreDue };
-    case 'dead':
-      input.log.error('job_dead', { code, retryable });
-      return { outcome: 'dead', code, moreDue: answer.moreDue };
-    case 'lease_lost':
-      input.log.warn('job_lease_lost');
-      return { outcome: 'lease_lost' };
-    case 'unknown':
-      input.log.warn('job_outcome_unknown');
-      return { outcome: 'unknown' };
-  }
-}
-
-function invalidPayload(problems: readonly FieldProblem[]): Ending {
-  const listed = problems.map(({ path, message }) => ({
-    path: safeText(path, 200),
-    message: safeText(message, 200),
-  }));
-  return {
-    kind: 'failed',
-    retryable: false,
-    error: {
-      code: 'invalid_payload',
-      message: 'The payload does not fit the schema of its handler.',
-      problems: listed,
-    },
-  };
-}
-
-function failed(code: string, message: string, retryable: boolean): Ending {
-  return { kind: 'failed', error: { code, message }, retryable };
 }
 
 function leaseOf({ input }: Attempt): { jobId: string; owner: string; fencingToken: string } {

@@ -12,18 +12,18 @@ import { readBody } from './read-body.ts';
 const CLOCK_TOLERANCE_SECONDS = 5;
 const CHALLENGE = 'Bearer realm="leasehold"';
 
-/** The actor of a signed poke: the deployment itself. */
-export const POKE_ACTOR = 'poke';
+type AuthDeps = Pick<AppDeps, 'config' | 'clock' | 'ids' | 'log'>;
 
 /**
  * Decides who is calling and whether they may. Closed by default: an access that is missing or unknown lets nobody in.
  *
- * @returns the actor, from the credential alone
+ * @returns the actor, from the credential alone: the subject of a token; a poke comes from the deployment itself, and
+ *   each of its workers gets a name of its own
  * @throws {LeaseholdError} `unauthenticated`, `bad_signature`, `forbidden`
  */
 export async function authorise(
   context: RouteContext,
-  deps: Pick<AppDeps, 'config' | 'clock' | 'log'>,
+  deps: AuthDeps,
   access: Access | undefined,
 ): Promise<string> {
   switch (access?.kind) {
@@ -44,7 +44,7 @@ export async function authorise(
 
 async function authoriseToken(
   context: RouteContext,
-  { config, clock }: Pick<AppDeps, 'config' | 'clock'>,
+  { config, clock }: AuthDeps,
   scope: Scope,
 ): Promise<string> {
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(
@@ -99,7 +99,7 @@ function invalidToken(message: string): HttpFault {
 
 async function authorisePoke(
   context: RouteContext,
-  { config, clock, log }: Pick<AppDeps, 'config' | 'clock' | 'log'>,
+  { config, clock, ids, log }: AuthDeps,
 ): Promise<string> {
   const bytes = await readBody(context);
   const outcome = verifyWebhook(
@@ -110,7 +110,7 @@ async function authorisePoke(
       nowMs: clock.now(),
     },
   );
-  if (outcome.outcome === 'verified') return POKE_ACTOR;
+  if (outcome.outcome === 'verified') return `worker/${ids.uuidv7()}`;
   log.warn('poke_refused', { reason: outcome.reason });
   throw new HttpFault('bad_signature', 'The poke is not signed with a key of this deployment.', {
     'www-authenticate': CHALLENGE,

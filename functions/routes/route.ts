@@ -20,6 +20,8 @@ export interface RequestVariables {
   startedAt: number;
   /** Who the credential says is calling: this, and nothing in a body, is the actor in the log. */
   actor: string;
+  /** Pattern of the path, for the log: it holds no ids. */
+  route: string | undefined;
   trace: TraceContext | undefined;
   /** The body, when something before the route had to read it. */
   bodyBytes: Uint8Array | undefined;

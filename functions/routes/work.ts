@@ -1,8 +1,7 @@
 import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
 import { workRequest } from '../../shared/schemas/work-request.ts';
-import type { RunOutcome } from '../../shared/run-job.ts';
+import type { RunOutcome } from '../../shared/report-ending.ts';
 import type { AppDeps } from '../deps.ts';
-import { POKE_ACTOR } from '../middleware/auth.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { workOnce } from '../work-once.ts';
 import type { WorkOutcome } from '../work-once.ts';
@@ -19,10 +18,9 @@ export const work: Route = {
   database: true,
   handle: async (context, deps) => {
     const { queue, depth } = await readJson(context, workRequest);
-    const actor = context.get('actor');
     const done = await workOnce(deps, {
       queue,
-      owner: actor === POKE_ACTOR ? `worker/${deps.ids.uuidv7()}` : actor,
+      owner: context.get('actor'),
       invocationEndsAt: context.get('startedAt') + deps.invocationMs,
     });
     pokeOn(deps, { queue, depth }, done);

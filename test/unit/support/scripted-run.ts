@@ -7,7 +7,7 @@ import type { ClaimedJob } from '../../../shared/queue/claim.ts';
 import type { CompleteInput, CompleteOutcome } from '../../../shared/queue/complete.ts';
 import type { FailInput, FailOutcome } from '../../../shared/queue/fail.ts';
 import type { HeartbeatInput, HeartbeatOutcome } from '../../../shared/queue/heartbeat.ts';
-import type { RunOutcome } from '../../../shared/run-job.ts';
+import type { RunOutcome } from '../../../shared/report-ending.ts';
 import { runJob } from '../../../shared/run-job.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLog } from './recording-log.ts';
