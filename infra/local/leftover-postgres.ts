@@ -17,7 +17,11 @@ export async function stopLeftoverPostgres(cluster: string): Promise<number | un
   const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
   // The number may belong to somebody else by now: only a process that names this cluster is ours.
   if (!Number.isInteger(pid) || pid <= 0 || !commandLine(pid).includes(cluster)) return undefined;
-  process.kill(pid, 'SIGINT');
+  try {
+    process.kill(pid, 'SIGINT');
+  } catch {
+    return undefined; // it ended by itself meanwhile
+  }
   for (let attempt = 0; attempt < STOP_ATTEMPTS; attempt += 1) {
     if (!commandLine(pid).includes(cluster)) return pid;
     await pause(STOP_POLL_MS);

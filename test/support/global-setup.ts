@@ -91,7 +91,11 @@ async function removeLeftovers(): Promise<void> {
     const owner = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : NaN;
     if (!Number.isInteger(owner) || isAlive(owner)) continue;
     const folder = join(tmpdir(), name);
-    await stopLeftoverPostgres(join(folder, 'cluster'));
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      await stopLeftoverPostgres(join(folder, 'cluster'));
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Another user's, or another run is at it: not worth failing for.
+    }
   }
 }
