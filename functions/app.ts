@@ -77,7 +77,8 @@ export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App
     const requestId = context.get('requestId');
     const error = knownError(thrown);
     const { status } = PROBLEMS[error.code];
-    if (status >= 500) {
+    // An outage is logged by the driver, in a few lines; one more a request would bury them.
+    if (status >= 500 && error.code !== 'database_unavailable') {
       deps.log.error('request_failed', {
         request_id: requestId,
         code: error.code,
