@@ -13,6 +13,8 @@ let db: TestDatabase;
 let client: pg.PoolClient;
 beforeAll(async () => {
   db = await createTestDatabase();
+  // An analyze holds a snapshot while it runs, and dead entries that it still sees cost pages.
+  await db.pool.query('alter table leasehold.job_state set (autovacuum_enabled = off)');
   await fillQueue(db.pool, 'deep', ROWS);
   await fillQueue(db.pool, 'other', 1_000);
   client = await db.pool.connect();
@@ -27,15 +29,7 @@ const claimPlans = async (queue: string): Promise<ExplainedStatement[]> => {
   // The first calls of a session, and the first one explained, read catalogs; plans are kept from then on.
   await client.query(call, [queue, 'warm-up', uuidv7()]);
   await explained(client, call, [queue, 'warm-up', uuidv7()]);
-  // A vacuum or analyze that ends meanwhile makes the session read catalogs again: of three calls, the quietest counts.
-  const calls: ExplainedStatement[][] = [];
-  for (let i = 0; i < 3; i += 1)
-    calls.push(await explained(client, call, [queue, 'worker', uuidv7()]));
-  const pages = (statements: ExplainedStatement[]): number => {
-    const outer = statements.at(-1);
-    return outer === undefined ? Infinity : buffers(outer.plan);
-  };
-  return calls.reduce((best, one) => (pages(one) < pages(best) ? one : best));
+  return explained(client, call, [queue, 'worker', uuidv7()]);
 };
 
 describe('plans of the hot path', () => {
