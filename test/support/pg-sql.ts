@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { cancelRunningStatement } from '../../infra/local/sql-endpoint/cancel.ts';
 import { checkBindable } from '../../shared/database/bind-values.ts';
 import { DatabaseFailure } from '../../shared/database/database-failure.ts';
 import { createOutageLog } from '../../shared/database/outage-log.ts';
@@ -70,7 +71,7 @@ async function queryOnce<Row extends SqlRow>(
   stop: AbortSignal,
 ): Promise<Row[]> {
   const client = await pool.connect();
-  const onAbort = (): void => void cancel(pool, client);
+  const onAbort = (): void => void cancelRunningStatement(client, client);
   stop.addEventListener('abort', onAbort, { once: true });
   try {
     stop.throwIfAborted();
@@ -85,9 +86,4 @@ async function queryOnce<Row extends SqlRow>(
   } finally {
     stop.removeEventListener('abort', onAbort);
   }
-}
-
-async function cancel(pool: pg.Pool, client: pg.PoolClient): Promise<void> {
-  const processId = 'processID' in client ? client.processID : undefined;
-  await pool.query('select pg_cancel_backend($1)', [processId]).catch(() => undefined);
 }
