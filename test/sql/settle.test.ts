@@ -159,3 +159,22 @@ describe('leasehold.due_queues', () => {
     expect(await dueQueues(db.sql, { limit: 10, perQueue: 3 })).toEqual([]);
   });
 });
+
+describe('leasehold.has_due', () => {
+  test('sees due work in any lane, and neither live leases nor later work', async () => {
+    const hasDue = async (queue: string): Promise<unknown> =>
+      (await db.pool.query('select leasehold.has_due($1, clock_timestamp()) as due', [queue]))
+        .rows[0];
+    await added(db.sql, { queue: 'hint', delayMs: 60_000 });
+    expect(await hasDue('hint')).toEqual({ due: false });
+    for (const priority of ['urgent', 'high', 'normal', 'low'] as const) {
+      const jobId = await added(db.sql, { queue: 'hint', priority });
+      expect(await hasDue('hint')).toEqual({ due: true });
+      await claimed(db.sql, 'hint');
+      expect(await hasDue('hint')).toEqual({ due: false });
+      await expireLease(db.pool, jobId);
+      expect(await hasDue('hint')).toEqual({ due: true });
+      await claimed(db.sql, 'hint');
+    }
+  });
+});
