@@ -1,12 +1,17 @@
--- leasehold.claim: takes one due job of one queue and gives a lease on it.
+-- leasehold.claim: takes due jobs of one queue, one unless asked for more, and gives a lease on each.
 --
---   p_queue          exactly one queue, by equality
---   p_owner          who takes it, 1 to 200 characters; every later call on the lease names it
---   p_claim_id       chosen by the caller and new for each claim; repeated after a lost answer it gives the same lease
---   p_lease_seconds  1 to 3600, never more than the time left to the caller (default: the queue's)
+--   p_queue            exactly one queue, by equality
+--   p_owner            who takes it, 1 to 200 characters; every later call on the lease names it
+--   p_claim_id         chosen by the caller and new for each claim; repeated after a lost answer it gives the same leases
+--   p_lease_seconds    1 to 3600 (default: the queue's)
+--   p_lease_at_most    1 to 3600: the time left to the caller; cuts the lease whatever it was (default: no cut)
+--   p_limit            1 to 100 jobs (default 1)
+--   p_seconds_per_job  1 to 3600: expected run time; no more jobs are given than fit into the lease one after another
+--                      (default: 1 s)
 --
--- Returns the job with its fencing token, or no row when nothing is due. One short transaction: find, lock with
--- skip locked, mark leased, commit; nothing stays open while the job runs. An empty claim writes nothing.
+-- Returns the jobs with their fencing tokens, or no row: nothing is due, the queue is paused or resting, or a limit is
+-- reached. One short transaction: find, lock with skip locked, mark leased, commit; nothing stays open while a job runs.
+-- An empty claim of a queue without limits writes nothing.
 -- An expired lease is simply due in lane 0. Lane 0 goes first in every second claim on average, so that crashed work
 -- cannot hold up fresh work; leases with no attempts left are buried on the way, four at most a call.
 -- Heads of the lanes are compared by due_at less a bonus of five minutes a class: waiting work ages past fresh urgent work
@@ -16,7 +21,10 @@ create or replace function leasehold.claim(
   p_queue text,
   p_owner text,
   p_claim_id uuid,
-  p_lease_seconds int default null
+  p_lease_seconds int default null,
+  p_lease_at_most int default null,
+  p_limit int default 1,
+  p_seconds_per_job int default null
 )
 returns table (
   job_id uuid,
@@ -35,7 +43,9 @@ returns table (
   run_deadline_at timestamptz,
   run_remaining_ms bigint,
   created_at timestamptz,
-  more_due boolean
+  more_due boolean,
+  ordering_key text,
+  redrives int
 )
 language plpgsql
 security definer
@@ -50,10 +60,13 @@ declare
   v_ageing constant interval := interval '5 minutes';
   v_crashed_first boolean := random() < 0.5;
   v_settled int := 0;
+  v_taken int := 0;
+  v_limit int := p_limit;
   v_lane smallint;
   v_rank timestamptz;
   v_lease_seconds int;
   v_max_run_seconds int;
+  v_verdict text;
   v_more_due boolean;
   v_taken_due_at timestamptz;
   h0 timestamptz;
@@ -61,6 +74,7 @@ declare
   h2 timestamptz;
   h3 timestamptz;
   h4 timestamptz;
+  q leasehold.queues;
   r leasehold.job_state;
 begin
   if p_queue is null then
@@ -75,31 +89,69 @@ begin
   if p_lease_seconds not between 1 and 3600 then
     raise exception using errcode = 'LH001', message = 'lease_seconds: must be between 1 and 3600';
   end if;
+  if p_lease_at_most not between 1 and 3600 then
+    raise exception using errcode = 'LH001', message = 'lease_at_most: must be between 1 and 3600';
+  end if;
+  if p_limit is null or p_limit not between 1 and 100 then
+    raise exception using errcode = 'LH001', message = 'limit: must be between 1 and 100';
+  end if;
+  if p_seconds_per_job not between 1 and 3600 then
+    raise exception using errcode = 'LH001', message = 'seconds_per_job: must be between 1 and 3600';
+  end if;
 
   -- Two calls with one claim id, the second sent while the first still runs, go one after the other.
   perform pg_advisory_xact_lock(hashtextextended('leasehold.claim:' || p_claim_id::text, 0));
   v_now := clock_timestamp();
 
   -- By claim id alone: with any other column here, stale statistics could choose the claim index and read every lease.
-  select s.* into r
-  from leasehold.job_state s
-  where s.claim_id = p_claim_id;
+  for r in
+    select s.* from leasehold.job_state s where s.claim_id = p_claim_id
+  loop
+    if r.queue = p_queue and r.owner = p_owner and r.due_at > v_now then
+      v_taken := v_taken + 1;
+      return query
+      select
+        j.id, j.queue, j.type, j.payload, j.headers, j.schema_version, leasehold.lane_priority(r.home_lane),
+        r.fencing_token, r.attempt, r.max_attempts, r.lease_seconds, r.due_at,
+        floor(extract(epoch from r.due_at - v_now) * 1000)::bigint, r.run_deadline_at,
+        floor(extract(epoch from r.run_deadline_at - v_now) * 1000)::bigint, j.created_at,
+        leasehold.has_due(p_queue, v_now), r.ordering_key, r.redrives
+      from leasehold.jobs j
+      where j.id = r.job_id;
+    end if;
+  end loop;
+  if v_taken > 0 then
+    return;
+  end if;
 
-  if r.job_id is null or r.queue <> p_queue or r.owner <> p_owner or r.due_at <= v_now then
+  select * into q from leasehold.queues where name = p_queue;
+  if q.paused_at is not null or q.push_resume_at > v_now then
+    return;
+  end if;
+  v_max_run_seconds := coalesce(q.max_run_seconds, 900);
+  v_lease_seconds := least(
+    coalesce(p_lease_seconds, q.lease_seconds, 30), v_max_run_seconds, coalesce(p_lease_at_most, 3600)
+  );
+  v_limit := least(v_limit, greatest(1, v_lease_seconds / coalesce(p_seconds_per_job, 1)), leasehold.starts_left(q));
+  if v_limit <= 0 then
+    return;
+  end if;
+
+  select
+    (select s.due_at from leasehold.job_state s
+      where s.queue = p_queue and s.lane = 0 and s.due_at <= v_now order by s.due_at limit 1),
+    (select s.due_at from leasehold.job_state s
+      where s.queue = p_queue and s.lane = 1 and s.due_at <= v_now order by s.due_at limit 1),
+    (select s.due_at from leasehold.job_state s
+      where s.queue = p_queue and s.lane = 2 and s.due_at <= v_now order by s.due_at limit 1),
+    (select s.due_at from leasehold.job_state s
+      where s.queue = p_queue and s.lane = 3 and s.due_at <= v_now order by s.due_at limit 1),
+    (select s.due_at from leasehold.job_state s
+      where s.queue = p_queue and s.lane = 4 and s.due_at <= v_now order by s.due_at limit 1)
+  into h0, h1, h2, h3, h4;
+
+  while v_taken < v_limit loop
     r := null;
-    select
-      (select s.due_at from leasehold.job_state s
-        where s.queue = p_queue and s.lane = 0 and s.due_at <= v_now order by s.due_at limit 1),
-      (select s.due_at from leasehold.job_state s
-        where s.queue = p_queue and s.lane = 1 and s.due_at <= v_now order by s.due_at limit 1),
-      (select s.due_at from leasehold.job_state s
-        where s.queue = p_queue and s.lane = 2 and s.due_at <= v_now order by s.due_at limit 1),
-      (select s.due_at from leasehold.job_state s
-        where s.queue = p_queue and s.lane = 3 and s.due_at <= v_now order by s.due_at limit 1),
-      (select s.due_at from leasehold.job_state s
-        where s.queue = p_queue and s.lane = 4 and s.due_at <= v_now order by s.due_at limit 1)
-    into h0, h1, h2, h3, h4;
-
     loop
       v_lane := null;
       v_rank := 'infinity';
@@ -129,24 +181,17 @@ begin
         continue;
       end if;
       exit when v_lane > 0;
-      exit when leasehold.settle_expired_lease(r, v_now, p_owner) = 'claim';
+      v_verdict := leasehold.settle_expired_lease(r, v_now, p_owner);
+      exit when v_verdict = 'claim';
       r := null;
       v_settled := v_settled + 1;
-      if v_settled >= 4 then
+      if v_settled >= 4 or v_verdict = 'busy' then
         h0 := null;
       end if;
     end loop;
-
-    if r.job_id is null then
-      return;
-    end if;
+    exit when r.job_id is null;
 
     v_taken_due_at := r.due_at;
-    select least(coalesce(p_lease_seconds, q.lease_seconds), q.max_run_seconds), q.max_run_seconds
-    into v_lease_seconds, v_max_run_seconds
-    from leasehold.queues q
-    where q.name = p_queue;
-
     update leasehold.job_state s
     set lane = 0,
       due_at = v_now + make_interval(secs => v_lease_seconds),
@@ -162,46 +207,47 @@ begin
       progress = null
     where s.job_id = r.job_id
     returning s.* into r;
+    v_taken := v_taken + 1;
+
+    if q.rate_limit is not null then
+      insert into leasehold.rate_starts (queue, at) values (p_queue, v_now);
+    end if;
 
     -- Another lane had a head, or this lane has a row behind the one taken.
-    v_more_due := (v_lane <> 0 and h0 is not null)
+    v_more_due := exists (
+      select 1
+      from leasehold.job_state s
+      where s.queue = p_queue and s.lane = v_lane and s.due_at between v_taken_due_at and v_now
+    );
+    if not v_more_due and v_limit > 1 then
+      case v_lane
+        when 0 then h0 := null;
+        when 1 then h1 := null;
+        when 2 then h2 := null;
+        when 3 then h3 := null;
+        else h4 := null;
+      end case;
+    end if;
+    v_more_due := v_more_due
+      or (v_lane <> 0 and h0 is not null)
       or (v_lane <> 1 and h1 is not null)
       or (v_lane <> 2 and h2 is not null)
       or (v_lane <> 3 and h3 is not null)
-      or (v_lane <> 4 and h4 is not null)
-      or exists (
-        select 1
-        from leasehold.job_state s
-        where s.queue = p_queue and s.lane = v_lane and s.due_at between v_taken_due_at and v_now
-      );
+      or (v_lane <> 4 and h4 is not null);
 
     insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
     values (r.job_id, v_now, 'claimed', p_owner, r.fencing_token,
       jsonb_build_object('attempt', r.attempt, 'lease_seconds', v_lease_seconds));
-  else
-    v_more_due := leasehold.has_due(p_queue, v_now);
-  end if;
 
-  return query
-  select
-    j.id,
-    j.queue,
-    j.type,
-    j.payload,
-    j.headers,
-    j.schema_version,
-    leasehold.lane_priority(j.home_lane),
-    r.fencing_token,
-    r.attempt,
-    r.max_attempts,
-    r.lease_seconds,
-    r.due_at,
-    floor(extract(epoch from r.due_at - v_now) * 1000)::bigint,
-    r.run_deadline_at,
-    floor(extract(epoch from r.run_deadline_at - v_now) * 1000)::bigint,
-    j.created_at,
-    v_more_due
-  from leasehold.jobs j
-  where j.id = r.job_id;
+    return query
+    select
+      j.id, j.queue, j.type, j.payload, j.headers, j.schema_version, leasehold.lane_priority(r.home_lane),
+      r.fencing_token, r.attempt, r.max_attempts, r.lease_seconds, r.due_at,
+      floor(extract(epoch from r.due_at - v_now) * 1000)::bigint, r.run_deadline_at,
+      floor(extract(epoch from r.run_deadline_at - v_now) * 1000)::bigint, j.created_at, v_more_due, r.ordering_key,
+      r.redrives
+    from leasehold.jobs j
+    where j.id = r.job_id;
+  end loop;
 end
 $$;

@@ -4,10 +4,19 @@
 --   p_per_queue  count at most this many due jobs a queue and lane
 --
 -- Walks the claim index from queue to queue: the cost grows with queues that have live jobs, never with their depth.
--- Returns queue, due (jobs claimable now, capped), expired (leases among them, capped) and oldest_due_at.
+-- Paused and resting queues are left out. Returns queue, due (jobs claimable now, capped), expired (leases among them,
+-- capped), oldest_due_at, weight, delivery and target_url.
 -- Example: select * from leasehold.due_queues(100, 10);
 create or replace function leasehold.due_queues(p_limit int, p_per_queue int)
-returns table (queue text, due int, expired int, oldest_due_at timestamptz)
+returns table (
+  queue text,
+  due int,
+  expired int,
+  oldest_due_at timestamptz,
+  weight int,
+  delivery text,
+  target_url text
+)
 language sql
 stable
 security definer
@@ -22,8 +31,11 @@ as $$
     from live
     where live.queue is not null
   )
-  select live.queue, heads.due, heads.expired, heads.oldest_due_at
+  select
+    live.queue, heads.due, heads.expired, heads.oldest_due_at, coalesce(q.weight, 1), coalesce(q.delivery, 'handler'),
+    q.target_url
   from live
+  left join leasehold.queues q on q.name = live.queue
   cross join lateral (
     select
       least(count(*), p_per_queue)::int,
@@ -38,7 +50,10 @@ as $$
       limit p_per_queue
     ) head
   ) heads (due, expired, oldest_due_at)
-  where live.queue is not null and heads.due > 0
+  where live.queue is not null
+    and heads.due > 0
+    and q.paused_at is null
+    and (q.push_resume_at is null or q.push_resume_at <= statement_timestamp())
   order by heads.oldest_due_at
   limit p_limit
 $$;

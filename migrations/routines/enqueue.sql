@@ -13,7 +13,13 @@ create or replace function leasehold.enqueue(
   p_max_attempts int default null,
   p_headers jsonb default '{}',
   p_schema_version int default 1,
-  p_actor text default session_user
+  p_actor text default session_user,
+  p_ordering_key text default null,
+  p_dedup_key text default null,
+  p_on_duplicate text default 'return',
+  p_tags text[] default null,
+  p_max_unknown_attempts int default null,
+  p_retry_budget_seconds int default null
 )
 returns table (
   job_id uuid,
@@ -42,7 +48,13 @@ as $$
         'priority', p_priority,
         'max_attempts', p_max_attempts,
         'headers', p_headers,
-        'schema_version', p_schema_version
+        'schema_version', p_schema_version,
+        'ordering_key', p_ordering_key,
+        'dedup_key', p_dedup_key,
+        'on_duplicate', p_on_duplicate,
+        'tags', to_jsonb(p_tags),
+        'max_unknown_attempts', p_max_unknown_attempts,
+        'retry_budget_seconds', p_retry_budget_seconds
       )
     ),
     p_actor

@@ -1,4 +1,4 @@
--- leasehold.enqueue_batch: adds up to 1,000 jobs, all or none, in one statement a table.
+-- leasehold.enqueue_batch: adds up to 1,000 jobs, all or none.
 --
 --   p_jobs   a JSON array of objects:
 --              id              uuid version 7, within a day of the database clock; made by the caller and kept for repeats
@@ -7,14 +7,22 @@
 --              delay_ms        0 to 366 days in milliseconds (default 0); or
 --              due_at          an instant, at most 366 days ahead; the past means now
 --              priority        urgent, high, normal (default) or low
---              max_attempts    1 to 100 (default: the queue's)
+--              max_attempts, max_unknown_attempts   1 to 100 (default: the queue's)
+--              retry_budget_seconds  1 to 366 days: no retry starts later than this after the first due time
 --              headers         a small JSON object, e.g. the trace (default {})
 --              schema_version  of the payload, 1 and up (default 1)
+--              ordering_key    jobs of one key run one after another, in the order they were added
+--              dedup_key       at most one live job a key
+--              on_duplicate    return (default): the live job is the answer; replace: it is cancelled in favour of this
+--                              one, unless it runs already
+--              tags            up to 20 texts of 1 to 100 characters
 --   p_actor  who adds them, 1 to 200 characters
 --
--- Returns a row a job, in the order given: outcome created, or exists when the same job (id, queue, type and payload) is
--- there already: a repeat after a lost answer changes nothing. An unknown queue is made with default settings.
--- Raises LH001 naming the job and the rule; LH002 when an id is taken by another job (nothing of it is shown).
+-- Returns a row a job, in the order given: created; exists (the same id, queue, type and payload is there already: a repeat
+-- changes nothing); or duplicate, then job_id is the live job that has the dedup key. An unknown queue is made with default
+-- settings. Raises LH001 naming the job and the rule; LH002 when an id is taken by another job (nothing of it is shown).
+-- Keys are locked before rows and in one order, so that two batches wait for each other instead of deadlocking; a batch
+-- without keys takes no lock.
 -- Example: select * from leasehold.enqueue_batch('[{"id": "…", "queue": "emails", "type": "email.send", "payload": {}}]', 'shop');
 create or replace function leasehold.enqueue_batch(p_jobs jsonb, p_actor text)
 returns table (
@@ -36,6 +44,11 @@ declare
   v_now timestamptz := clock_timestamp();
   v_problem text;
   v_new uuid[];
+  v_keyed boolean;
+  v_duplicates jsonb := '{}';
+  v_inherited jsonb := '{}';
+  v_wanted record;
+  r leasehold.job_state;
 begin
   if jsonb_typeof(p_jobs) is distinct from 'array' or jsonb_array_length(p_jobs) not between 1 and 1000 then
     raise exception using errcode = 'LH001', message = 'jobs: give an array of 1 to 1000 jobs';
@@ -48,30 +61,18 @@ begin
   into v_problem
   from rows from (
     jsonb_to_recordset(p_jobs) as (
-      id uuid, queue text, type text, delay_ms bigint, due_at timestamptz, priority text,
-      max_attempts int, headers jsonb, schema_version int
+      id uuid, queue text, type text, delay_ms bigint, due_at timestamptz, priority text, max_attempts int,
+      max_unknown_attempts int, retry_budget_seconds int, headers jsonb, schema_version int, ordering_key text,
+      dedup_key text, on_duplicate text, tags jsonb
     )
   ) with ordinality
-    as i (id, queue, type, delay_ms, due_at, priority, max_attempts, headers, schema_version, ord)
+    as i (id, queue, type, delay_ms, due_at, priority, max_attempts, max_unknown_attempts, retry_budget_seconds, headers,
+      schema_version, ordering_key, dedup_key, on_duplicate, tags, ord)
   cross join lateral (
-    select case
-      when leasehold.job_id_time(i.id) is null then 'id: must be a UUID version 7'
-      when abs(extract(epoch from leasehold.job_id_time(i.id) - v_now)) > 86400
-        then 'id: its time must lie within a day of the database clock'
-      when i.queue is null or char_length(i.queue) not between 1 and 128 or i.queue ~ '[[:cntrl:]]'
-        or i.queue ~ '^\s|\s$' or i.queue in ('.', '..')
-        then 'queue: give 1 to 128 characters, no control characters, no white space at either end, not "." or ".."'
-      when i.type is null or char_length(i.type) not between 1 and 128 or i.type ~ '[[:cntrl:]]' or i.type ~ '^\s|\s$'
-        then 'type: give 1 to 128 characters, no control characters, no white space at either end'
-      when i.delay_ms not between 0 and 31622400000 then 'delay_ms: must be between 0 and 31622400000'
-      when i.due_at > v_now + interval '366 days' then 'due_at: must be at most 366 days ahead'
-      when i.priority is not null and leasehold.priority_lane(i.priority) is null
-        then 'priority: must be urgent, high, normal or low'
-      when i.max_attempts not between 1 and 100 then 'max_attempts: must be between 1 and 100'
-      when jsonb_typeof(i.headers) <> 'object' or pg_column_size(i.headers) > 8192
-        then 'headers: must be an object of at most 8192 bytes'
-      when i.schema_version not between 1 and 1000000 then 'schema_version: must be between 1 and 1000000'
-    end
+    select leasehold.new_job_problem(
+      v_now, i.id, i.queue, i.type, i.delay_ms, i.due_at, i.priority, i.max_attempts, i.max_unknown_attempts,
+      i.retry_budget_seconds, i.headers, i.schema_version, i.ordering_key, i.dedup_key, i.on_duplicate, i.tags
+    )
   ) p (problem)
   where p.problem is not null
   limit 1;
@@ -86,6 +87,64 @@ begin
   order by 1
   on conflict do nothing;
 
+  select count(pg_advisory_xact_lock(l.id)) > 0
+  into v_keyed
+  from (
+    select distinct k.id
+    from jsonb_to_recordset(p_jobs) as i (queue text, ordering_key text, dedup_key text)
+    cross join lateral (
+      values
+        (case when i.ordering_key is not null then leasehold.key_lock_id('ordering', i.queue, i.ordering_key) end),
+        (case when i.dedup_key is not null then leasehold.key_lock_id('dedup', i.queue, i.dedup_key) end)
+    ) k (id)
+    where k.id is not null
+    order by 1
+  ) l;
+
+  if v_keyed then
+    -- Dedup keys: the first new job of a key counts; it gives way to a live one, or replaces it where asked to.
+    for v_wanted in
+      select
+        i.id,
+        i.queue,
+        i.dedup_key,
+        i.ordering_key,
+        i.on_duplicate,
+        first_value(i.id) over (partition by i.queue, i.dedup_key order by i.ord) as first_id
+      from rows from (
+        jsonb_to_recordset(p_jobs) as (id uuid, queue text, dedup_key text, ordering_key text, on_duplicate text)
+      ) with ordinality as i (id, queue, dedup_key, ordering_key, on_duplicate, ord)
+      where i.dedup_key is not null
+        and not exists (select 1 from leasehold.jobs j where j.id = i.id)
+      order by i.ord
+    loop
+      r := null;
+      select s.* into r
+      from leasehold.job_state s
+      where s.queue = v_wanted.queue and s.dedup_key = v_wanted.dedup_key
+      for no key update;
+      if v_wanted.id <> v_wanted.first_id then
+        v_duplicates := v_duplicates
+          || jsonb_build_object(v_wanted.id, coalesce(v_duplicates ->> v_wanted.first_id::text, v_wanted.first_id::text));
+      elsif r.job_id is not null and v_wanted.on_duplicate = 'replace' and r.lane > 0
+        -- The old job's own ordering key must be locked too; it is when the new one has the same.
+        and r.ordering_key is not distinct from v_wanted.ordering_key
+      then
+        if r.ordering_key is not null then
+          v_inherited := v_inherited || jsonb_build_object(v_wanted.id, r.key_seq);
+        end if;
+        delete from leasehold.job_state s where s.job_id = r.job_id;
+        insert into leasehold.finished_jobs (job_id, state, attempt, fencing_token, finished_at, finished_by, reason)
+        values (r.job_id, 'cancelled', r.attempt, r.fencing_token, v_now, p_actor, 'replaced by ' || v_wanted.id);
+        insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
+        values (r.job_id, v_now, 'cancelled', p_actor, r.fencing_token,
+          jsonb_build_object('reason', 'replaced', 'by', v_wanted.id));
+      elsif r.job_id is not null then
+        v_duplicates := v_duplicates || jsonb_build_object(v_wanted.id, r.job_id);
+      end if;
+    end loop;
+  end if;
+
   -- Inserted in the order of ids, so that two batches with the same ids wait for each other instead of deadlocking.
   with input as materialized (
     select distinct on (i.id)
@@ -97,39 +156,86 @@ begin
       coalesce(i.schema_version, 1) as schema_version,
       leasehold.priority_lane(coalesce(i.priority, 'normal')) as home_lane,
       coalesce(i.max_attempts, q.max_attempts) as max_attempts,
+      i.max_unknown_attempts as own_unknown_attempts,
+      coalesce(i.max_unknown_attempts, q.max_unknown_attempts) as max_unknown_attempts,
+      i.retry_budget_seconds as own_budget_seconds,
+      coalesce(i.retry_budget_seconds, q.retry_budget_seconds) as retry_budget_seconds,
+      i.ordering_key,
+      i.dedup_key,
+      i.tags,
       greatest(v_now, coalesce(i.due_at, v_now + make_interval(secs => coalesce(i.delay_ms, 0) / 1000.0)))
-        + make_interval(secs => (i.ord - 1) / 1000000.0) as due_at
+        + make_interval(secs => (i.ord - 1) / 1000000.0) as due_at,
+      i.ord
     from rows from (
       jsonb_to_recordset(p_jobs) as (
         id uuid, queue text, type text, payload jsonb, delay_ms bigint, due_at timestamptz, priority text,
-        max_attempts int, headers jsonb, schema_version int
+        max_attempts int, max_unknown_attempts int, retry_budget_seconds int, headers jsonb, schema_version int,
+        ordering_key text, dedup_key text, tags jsonb
       )
     ) with ordinality
-      as i (id, queue, type, payload, delay_ms, due_at, priority, max_attempts, headers, schema_version, ord)
+      as i (id, queue, type, payload, delay_ms, due_at, priority, max_attempts, max_unknown_attempts,
+        retry_budget_seconds, headers, schema_version, ordering_key, dedup_key, tags, ord)
     join leasehold.queues q on q.name = i.queue
+    where not v_duplicates ? i.id::text
     order by i.id, i.ord
+  ),
+  numbered as materialized (
+    select
+      input.*,
+      case
+        when input.ordering_key is not null then
+          coalesce((v_inherited ->> input.id::text)::bigint, nextval('leasehold.ordering_key_seq'))
+      end as key_seq
+    from (select * from input order by input.ord) input
   ),
   new_jobs as (
     insert into leasehold.jobs
-      (id, queue, type, payload, headers, schema_version, home_lane, max_attempts, due_at, created_at, created_by)
-    select id, queue, type, payload, headers, schema_version, home_lane, max_attempts, due_at, v_now, p_actor
-    from input
-    order by id
+      (id, queue, type, payload, headers, schema_version, home_lane, max_attempts, max_unknown_attempts,
+        retry_budget_seconds, ordering_key, dedup_key, key_seq, tags, due_at, created_at, created_by)
+    select
+      n.id, n.queue, n.type, n.payload, n.headers, n.schema_version, n.home_lane, n.max_attempts,
+      n.own_unknown_attempts, n.own_budget_seconds, n.ordering_key, n.dedup_key, n.key_seq,
+      case when n.tags is not null then array(select distinct jsonb_array_elements_text(n.tags) order by 1) end,
+      n.due_at, v_now, p_actor
+    from numbered n
+    order by n.id
     on conflict (id) do nothing
-    returning id
+    returning id, tags
   ),
   new_state as (
-    insert into leasehold.job_state (job_id, due_at, max_attempts, lane, home_lane, queue)
-    select i.id, i.due_at, i.max_attempts, i.home_lane, i.home_lane, i.queue
-    from new_jobs n
-    join input i on i.id = n.id
+    -- A job with an ordering key starts parked; the key lets it go below, in order.
+    insert into leasehold.job_state
+      (job_id, due_at, max_attempts, max_unknown_attempts, retry_until, lane, home_lane, queue, ordering_key, dedup_key,
+        key_seq)
+    select
+      n.id, n.due_at, n.max_attempts, n.max_unknown_attempts,
+      n.due_at + make_interval(secs => n.retry_budget_seconds),
+      case when n.ordering_key is null then n.home_lane else 9 end,
+      n.home_lane, n.queue, n.ordering_key, n.dedup_key, n.key_seq
+    from new_jobs j
+    join numbered n on n.id = j.id
+  ),
+  new_tags as (
+    insert into leasehold.job_tags (tag, job_id)
+    select unnest(j.tags), j.id
+    from new_jobs j
+    where j.tags is not null
   ),
   new_events as (
     insert into leasehold.job_events (job_id, at, type, actor)
-    select n.id, v_now, 'created', p_actor
-    from new_jobs n
+    select j.id, v_now, 'created', p_actor
+    from new_jobs j
   )
-  select array_agg(n.id) into v_new from new_jobs n;
+  select array_agg(j.id) into v_new from new_jobs j;
+
+  if v_keyed then
+    perform leasehold.unpark(k.queue, k.ordering_key, p_actor)
+    from (
+      select distinct i.queue, i.ordering_key
+      from jsonb_to_recordset(p_jobs) as i (queue text, ordering_key text)
+      where i.ordering_key is not null
+    ) k;
+  end if;
 
   -- A new statement, so it sees what a concurrent call with the same id committed meanwhile.
   if coalesce(cardinality(v_new), 0) < jsonb_array_length(p_jobs) then
@@ -151,7 +257,11 @@ begin
   return query
   select
     j.id,
-    case when n.id is null then 'exists' else 'created' end,
+    case
+      when v_duplicates ? i.id::text then 'duplicate'
+      when n.id is null then 'exists'
+      else 'created'
+    end,
     j.queue,
     j.type,
     leasehold.lane_priority(j.home_lane),
@@ -159,7 +269,7 @@ begin
     j.due_at,
     j.created_at
   from rows from (jsonb_to_recordset(p_jobs) as (id uuid)) with ordinality as i (id, ord)
-  join leasehold.jobs j on j.id = i.id
+  join leasehold.jobs j on j.id = coalesce((v_duplicates ->> i.id::text)::uuid, i.id)
   left join unnest(v_new) n (id) on n.id = i.id
   order by i.ord;
 end

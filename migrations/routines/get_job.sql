@@ -1,4 +1,4 @@
--- leasehold.get_job: everything about one job: payload, state, lease, result and all ended attempts, newest last.
+-- leasehold.get_job: everything about one job: payload, state, lease, result, all ended attempts (newest last), effects.
 -- Returns null when no job has this id. Example: select leasehold.get_job('…');
 create or replace function leasehold.get_job(p_job_id uuid) returns jsonb
 language sql
@@ -24,6 +24,7 @@ as $$
               'outcome', a.outcome,
               'next_state', a.next_state,
               'retry_at', leasehold.iso(a.retry_at),
+              'failure_class', a.failure_class,
               'error', a.error
             )
             order by a.fencing_token
@@ -32,6 +33,31 @@ as $$
         )
         from leasehold.attempts a
         where a.job_id = j.id
+      ),
+      'effects', (
+        select coalesce(
+          jsonb_agg(
+            jsonb_build_object(
+              'key', e.key,
+              'state', case
+                when e.state = 'started' and not coalesce(
+                  s.lane = 0 and s.due_at > clock_timestamp() and s.fencing_token = e.fencing_token, false
+                ) then 'uncertain'
+                else e.state
+              end,
+              'fencing_token', e.fencing_token::text,
+              'started_at', leasehold.iso(e.started_at),
+              'settled_at', leasehold.iso(e.settled_at),
+              'settled_by', e.settled_by,
+              'result', e.result
+            )
+            order by e.started_at, e.key
+          ),
+          '[]'
+        )
+        from leasehold.effects e
+        left join leasehold.job_state s on s.job_id = e.job_id
+        where e.job_id = j.id
       )
     )
   from leasehold.jobs j

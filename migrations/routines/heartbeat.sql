@@ -7,6 +7,7 @@
 --
 -- Returns one row: held with the expiry in force, or lease_lost. Without new evidence, as in a repeat after a lost
 -- answer, the expiry stays as it is. A renewal never passes the run deadline and never shortens a lease.
+-- cancel_requested tells the holder that the job was called off: stop, and report; whatever is reported ends it cancelled.
 -- Raises LH001. Example: select * from leasehold.heartbeat('…', 'worker-7', 3, 4, '40 of 100 rows');
 create or replace function leasehold.heartbeat(
   p_job_id uuid,
@@ -16,7 +17,7 @@ create or replace function leasehold.heartbeat(
   p_progress text default null,
   p_lease_seconds int default null
 )
-returns table (outcome text, lease_expires_at timestamptz, lease_remaining_ms bigint)
+returns table (outcome text, lease_expires_at timestamptz, lease_remaining_ms bigint, cancel_requested boolean)
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
@@ -46,7 +47,7 @@ begin
   for no key update;
   v_now := clock_timestamp();
   if not found then
-    return query select 'lease_lost', null::timestamptz, null::bigint;
+    return query select 'lease_lost', null::timestamptz, null::bigint, false;
     return;
   end if;
 
@@ -66,6 +67,7 @@ begin
       jsonb_build_object('step', p_step, 'progress', r.progress, 'lease_expires_at', leasehold.iso(r.due_at)));
   end if;
 
-  return query select 'held', r.due_at, floor(extract(epoch from r.due_at - v_now) * 1000)::bigint;
+  return query
+  select 'held', r.due_at, floor(extract(epoch from r.due_at - v_now) * 1000)::bigint, r.cancel_requested_at is not null;
 end
 $$;

@@ -15,14 +15,28 @@ as $$
       when d.job_id is not null then 'dead'
       else f.state
     end,
-    'waiting_for', case when s.lane > 0 and s.due_at > clock_timestamp() then 'time' end,
-    'priority', leasehold.lane_priority(j.home_lane),
+    'waiting_for', case
+      when s.lane = 9 then 'ordering_key'
+      when s.lane between 1 and 4 and s.due_at > clock_timestamp() then 'time'
+      when s.job_id is not null and not (s.lane = 0 and s.due_at > clock_timestamp())
+        and exists (select 1 from leasehold.queues q where q.name = j.queue and q.paused_at is not null) then 'pause'
+    end,
+    'priority', leasehold.lane_priority(coalesce(s.home_lane, d.home_lane, j.home_lane)),
     'due_at', leasehold.iso(case when s.lane > 0 then s.due_at else j.due_at end),
     'attempt', coalesce(s.attempt, d.attempt, f.attempt),
     'max_attempts', j.max_attempts,
+    'redrives', coalesce(s.redrives, d.redrives),
     'schema_version', j.schema_version,
+    'ordering_key', j.ordering_key,
+    'dedup_key', j.dedup_key,
+    'tags', coalesce(to_jsonb(j.tags), '[]'),
     'created_at', leasehold.iso(j.created_at),
     'created_by', j.created_by,
+    'cancel_requested', case
+      when s.cancel_requested_at is not null then jsonb_build_object(
+        'at', leasehold.iso(s.cancel_requested_at), 'by', s.cancel_requested_by, 'reason', s.cancel_reason
+      )
+    end,
     'lease', case
       when s.lane = 0 and s.due_at > clock_timestamp() then jsonb_build_object(
         'owner', s.owner,
@@ -34,9 +48,11 @@ as $$
     end,
     'finished_at', leasehold.iso(f.finished_at),
     'finished_by', f.finished_by,
+    'reason', f.reason,
     'dead', case
       when d.job_id is not null then jsonb_build_object(
-        'reason', d.reason, 'error', d.error, 'since', leasehold.iso(d.dead_at)
+        'reason', d.reason, 'error', d.error, 'since', leasehold.iso(d.dead_at), 'owner', d.owner, 'note', d.note,
+        'blocks_ordering_key', d.blocks_key is not null
       )
     end
   )

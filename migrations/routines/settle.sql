@@ -4,7 +4,7 @@
 --   p_limit  at most this many leases, 1 to 100
 --   p_actor  recorded in the log
 --
--- Returns how many were settled: back to pending (the first expiry at once, later ones with backoff) or dead.
+-- Returns how many were settled: back to pending (the first expiry at once, later ones with backoff), cancelled or dead.
 -- Each row is locked, checked and moved in one go: an owner that completes or beats in between wins and nothing is undone.
 -- Example: select leasehold.settle('emails', 20, 'drain');
 create or replace function leasehold.settle(p_queue text, p_limit int, p_actor text)
@@ -19,6 +19,7 @@ as $$
 declare
   v_now timestamptz := clock_timestamp();
   v_settled int := 0;
+  v_verdict text;
   r leasehold.job_state;
 begin
   while v_settled < least(greatest(p_limit, 0), 100) loop
@@ -29,17 +30,10 @@ begin
     limit 1
     for no key update skip locked;
     exit when r.job_id is null;
-    if leasehold.settle_expired_lease(r, v_now, p_actor) = 'claim' then
-      update leasehold.job_state
-      set lane = home_lane,
-        due_at = clock_timestamp(),
-        owner = null,
-        claim_id = null,
-        started_at = null,
-        run_deadline_at = null,
-        lease_seconds = null,
-        lease_expiries = lease_expiries + 1
-      where job_id = r.job_id;
+    v_verdict := leasehold.settle_expired_lease(r, v_now, p_actor);
+    exit when v_verdict = 'busy';
+    if v_verdict = 'claim' then
+      perform leasehold.put_back(r.job_id, clock_timestamp(), r.attempt, r.unknown_failures, r.lease_expiries + 1);
     end if;
     v_settled := v_settled + 1;
   end loop;

@@ -1,8 +1,11 @@
 -- leasehold.settle_expired_lease: what becomes of one expired lease, whose row the caller has locked.
 -- Internal: claim and settle call it. The attempt ends as lease_expired, then:
---   dead     attempts are used up: the job moves to the dead letters
---   pending  it expired before: back to its lane with backoff, so that a job which kills its function cannot spin
---   claim    the first expiry: the caller may claim it at once; nothing is moved here
+--   cancelled  it was called off while it ran
+--   dead       attempts or the retry budget are used up: the job moves to the dead letters
+--   pending    it expired before: back to its lane with backoff, so that a job which kills its function cannot spin
+--   claim      the first expiry: the caller may claim it at once; nothing is moved here
+--   busy       its ordering key is held by someone else at this instant: nothing is changed, it stays due. Keys are locked
+--              before rows elsewhere; here the row came first, so this side gives way instead of deadlocking
 create or replace function leasehold.settle_expired_lease(r leasehold.job_state, p_now timestamptz, p_actor text)
 returns text
 language plpgsql
@@ -17,7 +20,9 @@ declare
       leasehold.iso(r.due_at))
   );
 begin
-  if r.attempt >= r.max_attempts then
+  if r.cancel_requested_at is not null then
+    v_next := 'cancelled';
+  elsif r.attempt >= r.max_attempts or p_now > r.retry_until then
     v_next := 'dead';
   elsif r.lease_expiries = 0 then
     v_next := 'claim';
@@ -30,34 +35,32 @@ begin
     where q.name = r.queue;
     v_retry_at := greatest(v_retry_at, clock_timestamp());
   end if;
+  if r.ordering_key is not null and v_next in ('cancelled', 'dead')
+    and not pg_try_advisory_xact_lock(leasehold.key_lock_id('ordering', r.queue, r.ordering_key))
+  then
+    return 'busy';
+  end if;
 
   insert into leasehold.attempts
-    (job_id, fencing_token, attempt, owner, started_at, ended_at, outcome, next_state, retry_at, error_code, error)
+    (job_id, fencing_token, attempt, owner, started_at, ended_at, outcome, next_state, retry_at, error_code, error,
+      failure_class)
   values
     (r.job_id, r.fencing_token, r.attempt, r.owner, r.started_at, p_now, 'lease_expired',
-      case v_next when 'dead' then 'dead' else 'pending' end, v_retry_at, 'lease_expired', v_error);
+      case v_next when 'claim' then 'pending' else v_next end, v_retry_at, 'lease_expired', v_error, 'transient');
   insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
   values (r.job_id, p_now, 'lease_expired', p_actor, r.fencing_token,
     jsonb_build_object('attempt', r.attempt, 'owner', r.owner));
 
-  if v_next = 'dead' then
-    delete from leasehold.job_state where job_id = r.job_id;
-    insert into leasehold.dead_letters (job_id, queue, reason, error, attempt, fencing_token, dead_at)
-    values (r.job_id, r.queue, 'lease_expired', v_error, r.attempt, r.fencing_token, p_now);
-    insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
-    values (r.job_id, p_now, 'dead', p_actor, r.fencing_token, jsonb_build_object('reason', 'lease_expired'));
-  elsif v_next = 'pending' then
-    update leasehold.job_state
-    set lane = home_lane,
-      due_at = v_retry_at,
-      owner = null,
-      claim_id = null,
-      started_at = null,
-      run_deadline_at = null,
-      lease_seconds = null,
-      lease_expiries = lease_expiries + 1
-    where job_id = r.job_id;
-  end if;
+  case v_next
+    when 'cancelled' then
+      perform leasehold.end_cancelled(r, r.cancel_requested_by, r.cancel_reason);
+    when 'dead' then
+      perform leasehold.bury(r, p_now, p_actor, 'lease_expired', v_error);
+    when 'pending' then
+      perform leasehold.put_back(r.job_id, v_retry_at, r.attempt, r.unknown_failures, r.lease_expiries + 1);
+    else
+      null;
+  end case;
   return v_next;
 end
 $$;

@@ -1,0 +1,32 @@
+-- leasehold.bury: moves a live job to the dead letters. The caller has locked its row, and its ordering key before that.
+-- Whether the dead job blocks its key is the queue's choice (on_dead). Internal.
+create or replace function leasehold.bury(
+  r leasehold.job_state,
+  p_now timestamptz,
+  p_actor text,
+  p_reason text,
+  p_error jsonb
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_blocks boolean := false;
+begin
+  delete from leasehold.job_state where job_id = r.job_id;
+  if r.ordering_key is not null then
+    select coalesce((select q.on_dead = 'block' from leasehold.queues q where q.name = r.queue), true) into v_blocks;
+  end if;
+  insert into leasehold.dead_letters
+    (job_id, queue, reason, error, attempt, fencing_token, dead_at, home_lane, redrives, blocks_key)
+  values
+    (r.job_id, r.queue, p_reason, p_error, r.attempt, r.fencing_token, p_now, r.home_lane, r.redrives,
+      case when v_blocks then r.ordering_key end);
+  insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
+  values (r.job_id, p_now, 'dead', p_actor, r.fencing_token, jsonb_build_object('reason', p_reason));
+  if r.ordering_key is not null and not v_blocks then
+    perform leasehold.unpark(r.queue, r.ordering_key, p_actor);
+  end if;
+end
+$$;
