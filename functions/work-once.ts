@@ -1,6 +1,6 @@
 import { MIN_LEASE_SECONDS } from '../shared/limits.ts';
 import { claim } from '../shared/queue/claim.ts';
-import type { ClaimedJob } from '../shared/queue/claim.ts';
+import type { ClaimedJob } from '../shared/queue/claimed-job.ts';
 import { complete } from '../shared/queue/complete.ts';
 import { fail } from '../shared/queue/fail.ts';
 import { heartbeat } from '../shared/queue/heartbeat.ts';

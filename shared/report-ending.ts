@@ -15,6 +15,8 @@ export type Ending =
 /** How the attempt ended, as far as this side knows. */
 export type RunOutcome =
   | { readonly outcome: 'succeeded'; readonly moreDue: boolean; readonly resultProblem?: string }
+  /** It had been called off before the report came. */
+  | { readonly outcome: 'cancelled'; readonly moreDue: boolean }
   | {
       readonly outcome: 'retrying';
       readonly code: string;
@@ -46,10 +48,18 @@ export async function reportEnding(input: ReportInput, ending: Ending): Promise<
 async function reportReturned(input: ReportInput, value: unknown): Promise<RunOutcome> {
   const result = toStorableResult(value);
   const answer = await reportSuccess(input, result);
+  if (answer.outcome === 'cancelled') {
+    input.log.info('job_cancelled');
+    return { outcome: 'cancelled', moreDue: answer.moreDue };
+  }
   if (answer.outcome === 'succeeded') {
     const { resultProblem } = result;
     input.log.info('job_succeeded', { result_kept: resultProblem === undefined });
-    return { ...answer, ...(resultProblem === undefined ? {} : { resultProblem }) };
+    return {
+      outcome: 'succeeded',
+      moreDue: answer.moreDue,
+      ...(resultProblem === undefined ? {} : { resultProblem }),
+    };
   }
   input.log.warn(answer.outcome === 'lease_lost' ? 'job_lease_lost' : 'job_outcome_unknown');
   return { outcome: answer.outcome };
@@ -63,6 +73,9 @@ async function reportFailed(input: ReportInput, failure: DescribedError): Promis
     case 'pending':
       input.log.warn('job_failed', { code, retryable });
       return { outcome: 'retrying', code, dueAt: answer.dueAt, moreDue: answer.moreDue };
+    case 'cancelled':
+      input.log.info('job_cancelled');
+      return { outcome: 'cancelled', moreDue: answer.moreDue };
     case 'dead':
       input.log.error('job_dead', { code, retryable });
       return { outcome: 'dead', code, moreDue: answer.moreDue };

@@ -46,7 +46,13 @@ export async function reportFailure(
   input: ReportInput,
   failure: { readonly error: AttemptError; readonly retryable: boolean },
 ): Promise<FailOutcome | Unanswered> {
-  return await repeated(input, () => input.operations.fail({ ...input.lease, ...failure }));
+  return await repeated(input, () =>
+    input.operations.fail({
+      ...input.lease,
+      error: failure.error,
+      failureClass: failure.retryable ? 'transient' : 'permanent',
+    }),
+  );
 }
 
 /** Repeats on unknown outcomes; definite refusals are thrown. */

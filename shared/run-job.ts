@@ -9,7 +9,7 @@ import { LocalLease } from './local-lease.ts';
 import { logWith } from './log-with.ts';
 import type { Clock, Log, Timer } from './ports.ts';
 import { Progress } from './progress.ts';
-import type { ClaimedJob } from './queue/claim.ts';
+import type { ClaimedJob } from './queue/claimed-job.ts';
 import { failed, invalidPayload, reportEnding } from './report-ending.ts';
 import type { Ending, RunOutcome } from './report-ending.ts';
 import type { RunOperations } from './run-operations.ts';

@@ -64,6 +64,7 @@ function details(run: RunOutcome): Record<string, string> {
       return { code: run.code, due_at: run.dueAt.toISOString() };
     case 'dead':
       return { code: run.code };
+    case 'cancelled':
     case 'lease_lost':
     case 'unknown':
       return {};

@@ -10,11 +10,13 @@ export interface CompleteInput extends Lease {
 }
 
 export type CompleteOutcome =
-  { readonly outcome: 'succeeded'; readonly moreDue: boolean } | { readonly outcome: 'lease_lost' };
+  /** `cancelled`: the job had been called off; the attempt counts as succeeded and its result is kept. */
+  | { readonly outcome: 'succeeded' | 'cancelled'; readonly moreDue: boolean }
+  | { readonly outcome: 'lease_lost' };
 
 /**
  * Ends the attempt and the job as succeeded, or learns that the lease is lost and changes nothing.
- * Repeated after a lost answer it says `succeeded` again.
+ * Repeated after a lost answer it gives the same outcome.
  *
  * @example const end = await complete(sql, { jobId, owner, fencingToken, result: { sent: true } });
  */
@@ -34,9 +36,9 @@ export async function complete(
     ],
     options,
   );
-  return row?.outcome === 'succeeded'
-    ? { outcome: 'succeeded', moreDue: row.more_due }
-    : { outcome: 'lease_lost' };
+  return row === undefined || row.outcome === 'lease_lost'
+    ? { outcome: 'lease_lost' }
+    : { outcome: row.outcome, moreDue: row.more_due };
 }
 
-type CompleteRow = { outcome: 'succeeded' | 'lease_lost'; more_due: boolean };
+type CompleteRow = { outcome: 'succeeded' | 'cancelled' | 'lease_lost'; more_due: boolean };

@@ -1,4 +1,5 @@
 import type { Sql, SqlOptions } from '../ports.ts';
+import type { Delivery } from './delivery.ts';
 
 export interface DueQueuesInput {
   /** At most this many queues. */
@@ -14,6 +15,11 @@ export interface DueQueue {
   /** Expired leases among them. */
   readonly expired: number;
   readonly oldestDueAt: Date;
+  /** Share in rotations, 1 to 100. */
+  readonly weight: number;
+  readonly delivery: Delivery;
+  /** Where its jobs are pushed, when they are. */
+  readonly targetUrl: string | null;
 }
 
 /**
@@ -36,7 +42,18 @@ export async function dueQueues(
     due: row.due,
     expired: row.expired,
     oldestDueAt: row.oldest_due_at,
+    weight: row.weight,
+    delivery: row.delivery,
+    targetUrl: row.target_url,
   }));
 }
 
-type DueQueueRow = { queue: string; due: number; expired: number; oldest_due_at: Date };
+type DueQueueRow = {
+  queue: string;
+  due: number;
+  expired: number;
+  oldest_due_at: Date;
+  weight: number;
+  delivery: Delivery;
+  target_url: string | null;
+};

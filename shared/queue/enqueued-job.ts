@@ -3,8 +3,11 @@ import type { Priority } from './new-job.ts';
 /** The answer for one job that was added. */
 export interface EnqueuedJob {
   readonly jobId: string;
-  /** `exists`: the same job was there already, and nothing changed. */
-  readonly outcome: 'created' | 'exists';
+  /**
+   * `exists`: the same job was there already, and nothing changed. `duplicate`: a live job has the dedup key; this is
+   * that job, and no new one was made.
+   */
+  readonly outcome: 'created' | 'exists' | 'duplicate';
   readonly queue: string;
   readonly type: string;
   readonly priority: Priority;
@@ -16,7 +19,7 @@ export interface EnqueuedJob {
 
 export type EnqueuedRow = {
   job_id: string;
-  outcome: 'created' | 'exists';
+  outcome: 'created' | 'exists' | 'duplicate';
   queue: string;
   type: string;
   priority: Priority;

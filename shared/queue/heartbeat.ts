@@ -11,7 +11,13 @@ export interface HeartbeatInput extends Lease {
 }
 
 export type HeartbeatOutcome =
-  | { readonly outcome: 'held'; readonly leaseExpiresAt: Date; readonly leaseRemainingMs: number }
+  | {
+      readonly outcome: 'held';
+      readonly leaseExpiresAt: Date;
+      readonly leaseRemainingMs: number;
+      /** The job was called off: stop and report; whatever is reported ends it as cancelled. */
+      readonly cancelRequested: boolean;
+    }
   | { readonly outcome: 'lease_lost' };
 
 /**
@@ -43,6 +49,7 @@ export async function heartbeat(
     outcome: 'held',
     leaseExpiresAt: row.lease_expires_at,
     leaseRemainingMs: Number(row.lease_remaining_ms),
+    cancelRequested: row.cancel_requested,
   };
 }
 
@@ -50,4 +57,5 @@ type HeartbeatRow = {
   outcome: 'held' | 'lease_lost';
   lease_expires_at: Date;
   lease_remaining_ms: string;
+  cancel_requested: boolean;
 };

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../json-value.ts';
+import type { FailureClass } from './failure-class.ts';
 import type { Priority } from './new-job.ts';
 
-export const JOB_STATES = ['pending', 'running', 'succeeded', 'dead'] as const;
+export const JOB_STATES = ['pending', 'running', 'succeeded', 'dead', 'cancelled'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
 /** A job in lists, as the API shows it: ids and 64-bit numbers are strings, instants are ISO 8601 in UTC. */
@@ -11,14 +12,24 @@ export interface JobSummary {
   readonly type: string;
   readonly state: JobState;
   /** Why a pending job is not claimable now, or null. */
-  readonly waiting_for: 'time' | null;
+  readonly waiting_for: 'time' | 'ordering_key' | 'pause' | null;
   readonly priority: Priority;
   readonly due_at: string;
   readonly attempt: number;
   readonly max_attempts: number;
+  /** How often it came back from the dead letters, while it is live or dead. */
+  readonly redrives: number | null;
   readonly schema_version: number;
+  readonly ordering_key: string | null;
+  readonly dedup_key: string | null;
+  readonly tags: readonly string[];
   readonly created_at: string;
   readonly created_by: string;
+  readonly cancel_requested: {
+    readonly at: string;
+    readonly by: string;
+    readonly reason: string | null;
+  } | null;
   readonly lease: {
     readonly owner: string;
     readonly fencing_token: string;
@@ -28,10 +39,16 @@ export interface JobSummary {
   } | null;
   readonly finished_at: string | null;
   readonly finished_by: string | null;
+  /** Why it was cancelled, when it was. */
+  readonly reason: string | null;
   readonly dead: {
     readonly reason: string;
     readonly error: JsonValue;
     readonly since: string;
+    /** Who looks after it. */
+    readonly owner: string | null;
+    readonly note: string | null;
+    readonly blocks_ordering_key: boolean;
   } | null;
 }
 
@@ -41,10 +58,22 @@ export interface JobAttempt {
   readonly owner: string;
   readonly started_at: string;
   readonly ended_at: string;
-  readonly outcome: 'succeeded' | 'failed' | 'lease_expired';
-  readonly next_state: 'succeeded' | 'pending' | 'dead';
+  readonly outcome: 'succeeded' | 'failed' | 'lease_expired' | 'snoozed' | 'released';
+  readonly next_state: 'succeeded' | 'pending' | 'dead' | 'cancelled';
   readonly retry_at: string | null;
+  readonly failure_class: FailureClass | null;
   readonly error: JsonValue;
+}
+
+export interface JobEffect {
+  readonly key: string;
+  /** `uncertain`: an attempt began it, and nobody knows how it ended. */
+  readonly state: 'started' | 'done' | 'not_done' | 'uncertain';
+  readonly fencing_token: string;
+  readonly started_at: string;
+  readonly settled_at: string | null;
+  readonly settled_by: string | null;
+  readonly result: JsonValue;
 }
 
 /** Everything about one job. */
@@ -56,4 +85,6 @@ export interface Job extends JobSummary {
   readonly result_problem: string | null;
   /** Ended attempts, oldest first. */
   readonly attempts: readonly JobAttempt[];
+  /** What its attempts did outside the database, oldest first. */
+  readonly effects: readonly JobEffect[];
 }

@@ -25,6 +25,18 @@ export interface NewJob {
   readonly headers?: JsonObject;
   /** Of the payload; 1 and up, default 1. */
   readonly schemaVersion?: number;
+  /** 1 to 100 attempts for failures that nobody has classed; default: the queue's. */
+  readonly maxUnknownAttempts?: number;
+  /** 1 s to 366 days: no retry starts later than this after the first due time; default: the queue's. */
+  readonly retryBudgetSeconds?: number;
+  /** 1 to 200 characters: jobs of one key run one after another, in the order they were added. */
+  readonly orderingKey?: string;
+  /** 1 to 200 characters: at most one live job a key. */
+  readonly dedupKey?: string;
+  /** When a live job has the dedup key: `return` it (default), or `replace` it unless it runs. */
+  readonly onDuplicate?: 'return' | 'replace';
+  /** Up to 20 of 1 to 100 characters, to find the job by. */
+  readonly tags?: readonly string[];
 }
 
 /** The JSON text that `leasehold.enqueue_batch` takes. */
@@ -41,6 +53,12 @@ export function newJobsAsJson(jobs: readonly NewJob[]): string {
       max_attempts: job.maxAttempts,
       headers: job.headers,
       schema_version: job.schemaVersion,
+      max_unknown_attempts: job.maxUnknownAttempts,
+      retry_budget_seconds: job.retryBudgetSeconds,
+      ordering_key: job.orderingKey,
+      dedup_key: job.dedupKey,
+      on_duplicate: job.onDuplicate,
+      tags: job.tags,
     })),
   );
 }

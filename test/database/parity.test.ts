@@ -239,7 +239,7 @@ describe('case K5: operations', () => {
       owner: 'b',
       fencingToken,
       error: { code: 'x', message: 'é "1"', at: [[], null] },
-      retryable: true,
+      failureClass: 'transient' as const,
     };
     expect(await fail(db.sql, failure)).toEqual(await fail(http.sql, failure));
 

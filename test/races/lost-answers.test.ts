@@ -108,10 +108,18 @@ describe.each(FAULTS)('B.3 the answer is lost ($kind)', (fault) => {
       const jobId = await added(db.sql, { queue: own });
       const job = await claimed(db.sql, own);
       const hit = lose('fail');
-      const first = await fail(http.sql, { ...job, error, retryable });
+      const first = await fail(http.sql, {
+        ...job,
+        error,
+        failureClass: retryable ? 'transient' : 'permanent',
+      });
       await hit;
       expect(first.outcome).toBe(retryable ? 'pending' : 'dead');
-      const calm = await fail(http.sql, { ...job, error, retryable });
+      const calm = await fail(http.sql, {
+        ...job,
+        error,
+        failureClass: retryable ? 'transient' : 'permanent',
+      });
       expect({ ...calm, moreDue: false }).toEqual({ ...first, moreDue: false });
       const types = ['created', 'claimed', 'failed', ...(retryable ? [] : ['dead'])];
       expect(await eventTypes(db.pool, jobId)).toEqual(types);

@@ -21,7 +21,11 @@ let effects: Effects;
 beforeAll(async () => {
   deployment = await createDeployment();
   effects = await startEffects();
-  await configureQueue(deployment.database.sql, { queue: QUEUE, maxRunSeconds: LEASE_SECONDS });
+  await configureQueue(deployment.database.sql, {
+    queue: QUEUE,
+    settings: { max_run_seconds: LEASE_SECONDS },
+    actor: 'test',
+  });
 });
 
 afterEach(() => {

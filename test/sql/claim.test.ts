@@ -39,7 +39,11 @@ describe('leasehold.claim', () => {
   });
 
   test('S1.6 the lease runs by the database clock, not by what any worker says', async () => {
-    await configureQueue(db.sql, { queue: 'clock', leaseSeconds: 40, maxRunSeconds: 100 });
+    await configureQueue(db.sql, {
+      queue: 'clock',
+      settings: { lease_seconds: 40, max_run_seconds: 100 },
+      actor: 'test',
+    });
     const jobId = await added(db.sql, { queue: 'clock' });
     const job = await claimed(db.sql, 'clock');
     const { rows } = await db.pool.query(
@@ -58,7 +62,11 @@ describe('leasehold.claim', () => {
   });
 
   test('a lease asked for is bounded by the run deadline, and out of range is refused', async () => {
-    await configureQueue(db.sql, { queue: 'bounded', maxRunSeconds: 10 });
+    await configureQueue(db.sql, {
+      queue: 'bounded',
+      settings: { max_run_seconds: 10 },
+      actor: 'test',
+    });
     await added(db.sql, { queue: 'bounded' });
     const ask = { queue: 'bounded', owner: 'w', claimId: uuidv7() };
     for (const leaseSeconds of [0, 3601]) {
@@ -77,7 +85,7 @@ describe('leasehold.claim', () => {
     for (let i = 0; i < 3; i += 1) {
       const job = await claimed(db.sql, 'tokens');
       tokens.push(job.fencingToken);
-      await fail(db.sql, { ...job, error, retryable: true });
+      await fail(db.sql, { ...job, error, failureClass: 'transient' });
       await makeDue(db.pool, jobId);
     }
     const crashed = await claimed(db.sql, 'tokens');
@@ -96,11 +104,18 @@ describe('leasehold.claim', () => {
     const job = await claimed(db.sql, 'big');
     expect(job.fencingToken).toBe('9007199254740993');
     expect(
-      await fail(db.sql, { ...job, fencingToken: '9007199254740992', error, retryable: true }),
+      await fail(db.sql, {
+        ...job,
+        fencingToken: '9007199254740992',
+        error,
+        failureClass: 'transient',
+      }),
     ).toEqual({
       outcome: 'lease_lost',
     });
-    expect((await fail(db.sql, { ...job, error, retryable: true })).outcome).toBe('pending');
+    expect((await fail(db.sql, { ...job, error, failureClass: 'transient' })).outcome).toBe(
+      'pending',
+    );
     expect((await getJob(db.sql, { jobId }))?.attempts[0]?.fencing_token).toBe('9007199254740993');
     const { rows } = await db.pool.query(
       'select id from leasehold.job_events where job_id = $1 order by id',

@@ -46,8 +46,8 @@ describe('leasehold.settle_expired_lease, through the claim', () => {
   test('a job that keeps killing its function waits with backoff and lets others pass', async () => {
     await configureQueue(db.sql, {
       queue: 'killer',
-      backoffBaseMs: 3_600_000,
-      backoffCapMs: 86_400_000,
+      settings: { backoff_base_ms: 3_600_000, backoff_cap_ms: 86_400_000 },
+      actor: 'test',
     });
     const killer = await added(db.sql, { queue: 'killer' });
     for (let i = 0; i < 2; i += 1) {
@@ -65,7 +65,11 @@ describe('leasehold.settle_expired_lease, through the claim', () => {
   });
 
   test('S1.10 case F3 a job that never reports is dead after its attempts, visible, with the reason', async () => {
-    await configureQueue(db.sql, { queue: 'hangs', backoffBaseMs: 0 });
+    await configureQueue(db.sql, {
+      queue: 'hangs',
+      settings: { backoff_base_ms: 0 },
+      actor: 'test',
+    });
     const jobId = await added(db.sql, { queue: 'hangs', maxAttempts: 3 });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       // From the second expiry on, one claim puts the job back behind its backoff (here none), the next takes it.

@@ -25,7 +25,11 @@ const error = { code: 'timeout', message: 'No answer.' };
 
 describe('leasehold.heartbeat', () => {
   test('S1.5 a lease is renewed only with a step that grew or a marker that moved', async () => {
-    await configureQueue(db.sql, { queue: 'beats', leaseSeconds: 100 });
+    await configureQueue(db.sql, {
+      queue: 'beats',
+      settings: { lease_seconds: 100 },
+      actor: 'test',
+    });
     const jobId = await added(db.sql, { queue: 'beats' });
     const job = await claimed(db.sql, 'beats');
     const shorten = `update leasehold.job_state set due_at = clock_timestamp() + interval '5 seconds' where job_id = $1`;
@@ -65,7 +69,11 @@ describe('leasehold.heartbeat', () => {
   });
 
   test('S1.5 the hard run deadline cannot be renewed away', async () => {
-    await configureQueue(db.sql, { queue: 'deadline', leaseSeconds: 30, maxRunSeconds: 60 });
+    await configureQueue(db.sql, {
+      queue: 'deadline',
+      settings: { lease_seconds: 30, max_run_seconds: 60 },
+      actor: 'test',
+    });
     const jobId = await added(db.sql, { queue: 'deadline' });
     const job = await claimed(db.sql, 'deadline');
     const beat = await heartbeat(db.sql, { ...job, step: 1, leaseSeconds: 3600 });
@@ -138,7 +146,7 @@ describe('leasehold.complete', () => {
     const after = await snapshot(db.pool, jobId);
     expect(await complete(db.sql, { ...job, result: 1 })).toEqual(first);
     expect(await snapshot(db.pool, jobId)).toBe(after);
-    expect(await fail(db.sql, { ...job, error, retryable: true })).toEqual({
+    expect(await fail(db.sql, { ...job, error, failureClass: 'transient' })).toEqual({
       outcome: 'lease_lost',
     });
     expect(await snapshot(db.pool, jobId)).toBe(after);
@@ -159,10 +167,14 @@ describe('leasehold.complete', () => {
 
 describe('leasehold.fail', () => {
   test('a failed job is retried behind its backoff, and dead when attempts are used up', async () => {
-    await configureQueue(db.sql, { queue: 'fails', backoffBaseMs: 60_000, backoffCapMs: 600_000 });
+    await configureQueue(db.sql, {
+      queue: 'fails',
+      settings: { backoff_base_ms: 60_000, backoff_cap_ms: 600_000 },
+      actor: 'test',
+    });
     const jobId = await added(db.sql, { queue: 'fails', maxAttempts: 2, priority: 'low' });
     const first = await claimed(db.sql, 'fails');
-    const retry = await fail(db.sql, { ...first, error, retryable: true });
+    const retry = await fail(db.sql, { ...first, error, failureClass: 'transient' });
     expect(retry.outcome).toBe('pending');
     const delay = retry.outcome === 'pending' ? retry.dueAt.getTime() - Date.now() : 0;
     expect(delay).toBeLessThanOrEqual(60_000);
@@ -170,7 +182,11 @@ describe('leasehold.fail', () => {
     const second = await claimed(db.sql, 'fails');
     expect(second.priority).toBe('low');
     expect(
-      await fail(db.sql, { ...second, error: { code: 'e2', message: 'Second.' }, retryable: true }),
+      await fail(db.sql, {
+        ...second,
+        error: { code: 'e2', message: 'Second.' },
+        failureClass: 'transient',
+      }),
     ).toEqual({
       outcome: 'dead',
       moreDue: false,
@@ -196,7 +212,7 @@ describe('leasehold.fail', () => {
   test('a failure that no attempt can mend is dead at once', async () => {
     const jobId = await added(db.sql, { queue: 'permanent' });
     const job = await claimed(db.sql, 'permanent');
-    expect((await fail(db.sql, { ...job, error, retryable: false })).outcome).toBe('dead');
+    expect((await fail(db.sql, { ...job, error, failureClass: 'permanent' })).outcome).toBe('dead');
     expect((await getJob(db.sql, { jobId }))?.dead?.reason).toBe('permanent_failure');
   });
 
@@ -206,9 +222,17 @@ describe('leasehold.fail', () => {
       const queue = `fail-again-${retryable}`;
       const jobId = await added(db.sql, { queue });
       const job = await claimed(db.sql, queue);
-      const first = await fail(db.sql, { ...job, error, retryable });
+      const first = await fail(db.sql, {
+        ...job,
+        error,
+        failureClass: retryable ? 'transient' : 'permanent',
+      });
       const after = await snapshot(db.pool, jobId);
-      const again = await fail(db.sql, { ...job, error, retryable });
+      const again = await fail(db.sql, {
+        ...job,
+        error,
+        failureClass: retryable ? 'transient' : 'permanent',
+      });
       expect({ ...again, moreDue: false }).toEqual({ ...first, moreDue: false });
       expect(await snapshot(db.pool, jobId)).toBe(after);
     },
@@ -218,7 +242,7 @@ describe('leasehold.fail', () => {
     const jobId = await added(db.sql, { queue: 'verbose' });
     const job = await claimed(db.sql, 'verbose');
     const trace = Array.from({ length: 3000 }, (_, i) => `frame ${i}`);
-    await fail(db.sql, { ...job, error: { ...error, trace }, retryable: true });
+    await fail(db.sql, { ...job, error: { ...error, trace }, failureClass: 'transient' });
     expect(await attemptsOf(db.pool, jobId)).toMatchObject([
       { error: { ...error, truncated: true } },
     ]);
@@ -251,7 +275,7 @@ describe('fencing', () => {
     for (const lease of wrong) {
       expect(await heartbeat(db.sql, { ...lease, step: 1 })).toEqual({ outcome: 'lease_lost' });
       expect(await complete(db.sql, lease)).toEqual({ outcome: 'lease_lost' });
-      expect(await fail(db.sql, { ...lease, error, retryable: true })).toEqual({
+      expect(await fail(db.sql, { ...lease, error, failureClass: 'transient' })).toEqual({
         outcome: 'lease_lost',
       });
     }
@@ -261,7 +285,7 @@ describe('fencing', () => {
     const expired = await snapshot(db.pool, jobId);
     expect(await heartbeat(db.sql, { ...job, step: 1 })).toEqual({ outcome: 'lease_lost' });
     expect(await complete(db.sql, job)).toEqual({ outcome: 'lease_lost' });
-    expect(await fail(db.sql, { ...job, error, retryable: true })).toEqual({
+    expect(await fail(db.sql, { ...job, error, failureClass: 'transient' })).toEqual({
       outcome: 'lease_lost',
     });
     expect(await snapshot(db.pool, jobId)).toBe(expired);
@@ -277,7 +301,7 @@ describe('fencing', () => {
     expect(await heartbeat(db.sql, { ...a, step: 1, progress: 'stale' })).toEqual({
       outcome: 'lease_lost',
     });
-    expect(await fail(db.sql, { ...a, error, retryable: false })).toEqual({
+    expect(await fail(db.sql, { ...a, error, failureClass: 'permanent' })).toEqual({
       outcome: 'lease_lost',
     });
     expect(await snapshot(db.pool, jobId)).toBe(before);

@@ -68,7 +68,7 @@ describe('leasehold.list_jobs', () => {
     });
     await complete(db.sql, await claimed(db.sql, 'list'));
     const dead = await claimed(db.sql, 'list');
-    await fail(db.sql, { ...dead, error: { code: 'x', message: 'X.' }, retryable: false });
+    await fail(db.sql, { ...dead, error: { code: 'x', message: 'X.' }, failureClass: 'permanent' });
     await claimed(db.sql, 'list');
     const states = async (state: 'pending' | 'running' | 'succeeded' | 'dead'): Promise<number> =>
       (await listJobs(db.sql, { queue: 'list', state, limit: 200 })).jobs.length;
@@ -116,19 +116,22 @@ describe('leasehold.list_jobs', () => {
     for (const limit of [0, 201])
       await expect(listJobs(db.sql, { limit })).rejects.toThrow(/limit/);
     await expect(
-      db.pool.query(`select leasehold.list_jobs(null, 'lost', 1, null)`),
+      db.pool.query(`select leasehold.list_jobs('{"state": "lost"}', 1, null)`),
     ).rejects.toThrow(/state/);
   });
 });
 
 describe('leasehold.configure_queue', () => {
   test('changes what is given, keeps the rest, and names a value out of range', async () => {
-    await configureQueue(db.sql, { queue: 'settings', leaseSeconds: 77 });
     await configureQueue(db.sql, {
       queue: 'settings',
-      maxAttempts: 9,
-      backoffBaseMs: 0,
-      backoffCapMs: 1,
+      settings: { lease_seconds: 77 },
+      actor: 'test',
+    });
+    await configureQueue(db.sql, {
+      queue: 'settings',
+      settings: { max_attempts: 9, backoff_base_ms: 0, backoff_cap_ms: 1 },
+      actor: 'test',
     });
     const { rows } = await db.pool.query(`select * from leasehold.queues where name = 'settings'`);
     expect(rows[0]).toMatchObject({
@@ -138,24 +141,25 @@ describe('leasehold.configure_queue', () => {
       backoff_cap_ms: '1',
     });
     for (const bad of [
-      { leaseSeconds: 0 },
-      { leaseSeconds: 3601 },
-      { maxAttempts: 0 },
-      { maxRunSeconds: 86_401 },
+      { lease_seconds: 0 },
+      { lease_seconds: 3601 },
+      { max_attempts: 0 },
+      { max_run_seconds: 86_401 },
     ]) {
       const [field] = Object.keys(bad);
-      const name = field?.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      await expect(configureQueue(db.sql, { queue: 'settings', ...bad })).rejects.toThrow(
-        `${name}: must be between`,
-      );
+      await expect(
+        configureQueue(db.sql, { queue: 'settings', settings: { ...bad }, actor: 'test' }),
+      ).rejects.toThrow(`${field}: must be a whole number between`);
     }
-    await expect(configureQueue(db.sql, { queue: '' })).rejects.toThrow(/^queue: give 1 to 128/);
+    await expect(
+      configureQueue(db.sql, { queue: '', settings: {}, actor: 'test' }),
+    ).rejects.toThrow(/^queue: give 1 to 128/);
   });
 });
 
 describe('leasehold.schema_version', () => {
   test('says which migration the database has and which code it still serves', async () => {
-    expect(await readSchemaVersion(db.sql)).toEqual({ version: SCHEMA_VERSION, oldestCode: 1 });
+    expect(await readSchemaVersion(db.sql)).toEqual({ version: SCHEMA_VERSION, oldestCode: 2 });
   });
 });
 

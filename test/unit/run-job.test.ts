@@ -59,7 +59,9 @@ describe('an attempt', () => {
   test('of an unknown type is final', async () => {
     const run = scriptedRun();
     await run.start(() => undefined, { job: { type: 'other' } });
-    expect(run.calls.fail).toMatchObject([{ retryable: false, error: { code: 'unknown_type' } }]);
+    expect(run.calls.fail).toMatchObject([
+      { failureClass: 'permanent', error: { code: 'unknown_type' } },
+    ]);
   });
 
   test('whose schema throws is a failed attempt like any other', async () => {
@@ -68,7 +70,9 @@ describe('an attempt', () => {
       throw new Error('bad schema');
     });
     await run.start(() => undefined, { schema });
-    expect(run.calls.fail).toMatchObject([{ retryable: true, error: { message: 'bad schema' } }]);
+    expect(run.calls.fail).toMatchObject([
+      { failureClass: 'transient', error: { message: 'bad schema' } },
+    ]);
   });
 
   test('may rule out a retry', async () => {
@@ -78,7 +82,9 @@ describe('an attempt', () => {
       throw new HandlerFailure('card_declined', 'no', { retryable: false });
     });
     expect(outcome).toEqual({ outcome: 'dead', code: 'card_declined', moreDue: true });
-    expect(run.calls.fail).toMatchObject([{ retryable: false, error: { code: 'card_declined' } }]);
+    expect(run.calls.fail).toMatchObject([
+      { failureClass: 'permanent', error: { code: 'card_declined' } },
+    ]);
   });
 });
 

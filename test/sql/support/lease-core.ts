@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { uuidv7 } from 'uuidv7';
 import type { Sql } from '../../../shared/ports.ts';
-import { claim, type ClaimedJob } from '../../../shared/queue/claim.ts';
+import { claim } from '../../../shared/queue/claim.ts';
+import type { ClaimedJob } from '../../../shared/queue/claimed-job.ts';
 import { enqueue } from '../../../shared/queue/enqueue.ts';
 import type { Lease } from '../../../shared/queue/lease.ts';
 import type { NewJob } from '../../../shared/queue/new-job.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineHandler } from '../../../shared/handler.ts';
 import type { HandlerContext } from '../../../shared/handler.ts';
 import { handlerRegistry } from '../../../shared/handler-registry.ts';
-import type { ClaimedJob } from '../../../shared/queue/claim.ts';
+import type { ClaimedJob } from '../../../shared/queue/claimed-job.ts';
 import type { CompleteInput, CompleteOutcome } from '../../../shared/queue/complete.ts';
 import type { FailInput, FailOutcome } from '../../../shared/queue/fail.ts';
 import type { HeartbeatInput, HeartbeatOutcome } from '../../../shared/queue/heartbeat.ts';
@@ -53,6 +53,7 @@ export function scriptedRun(): ScriptedRun {
       outcome: 'held',
       leaseExpiresAt: new Date(time.now() + leaseSeconds * 1000),
       leaseRemainingMs: leaseSeconds * 1000,
+      cancelRequested: false,
     }),
     complete: async () => ({ outcome: 'succeeded', moreDue: false }),
     fail: async () => ({ outcome: 'pending', dueAt: new Date(time.now() + 1000), moreDue: false }),
@@ -124,6 +125,8 @@ function claimedJob(now: number): ClaimedJob {
     runRemainingMs: 900_000,
     createdAt: new Date(now - 1000),
     moreDue: false,
+    orderingKey: null,
+    redrives: 0,
   };
 }
 

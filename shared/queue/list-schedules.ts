@@ -1,0 +1,22 @@
+import type { Sql, SqlOptions } from '../ports.ts';
+import type { Schedule } from './schedule.ts';
+
+/**
+ * Schedules by name.
+ *
+ * @param input.limit 1 to 200
+ * @param input.cursor `nextCursor` of the page before
+ * @example const { schedules } = await listSchedules(sql, { limit: 50 });
+ */
+export async function listSchedules(
+  sql: Sql,
+  input: { readonly limit: number; readonly cursor?: string },
+  options?: SqlOptions,
+): Promise<{ readonly schedules: readonly Schedule[]; readonly nextCursor: string | null }> {
+  const [row] = await sql.query<{ page: { schedules: Schedule[]; next_cursor: string | null } }>(
+    'select leasehold.list_schedules($1::text, $2::int) as page',
+    [input.cursor ?? null, input.limit],
+    options,
+  );
+  return { schedules: row?.page.schedules ?? [], nextCursor: row?.page.next_cursor ?? null };
+}
