@@ -107,6 +107,7 @@ async function applyRoutines(client: pg.Client): Promise<number> {
       await client.query(await readFile(path.join(ROUTINES_DIR, file), 'utf8'));
     }
     await client.query('revoke all on all functions in schema leasehold from public');
+    await client.query('select leasehold.apply_grants()');
     await client.query('select leasehold.ensure_partitions($1)', [PARTITION_WEEKS_AHEAD]);
     await client.query('commit');
   } catch (error) {
