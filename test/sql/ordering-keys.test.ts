@@ -219,6 +219,12 @@ describe('an ordering key', () => {
       settings: { on_dead: 'continue', backoff_base_ms: 0 },
       actor: 'test',
     });
+    const work = async (owner: string): Promise<boolean> => {
+      const taken = await claim(db.sql, { queue: 'mixed', owner, claimId: uuidv7() });
+      if (taken.outcome === 'empty') return false;
+      await complete(db.sql, { ...taken.job, owner });
+      return true;
+    };
     for (let round = 0; round < 15; round += 1) {
       const jobs = Array.from({ length: 30 }, (_, i) =>
         newJob({ queue: 'mixed', orderingKey: `k${i % 5}`, maxAttempts: 1 }),
@@ -235,8 +241,8 @@ describe('an ordering key', () => {
       const dead = rows.map((row) => row.job_id);
       await Promise.all([
         ...leases.slice(0, 3).map((lease) => complete(db.sql, lease)),
-        claim(db.sql, { queue: 'mixed', owner: 'x', claimId: uuidv7() }),
-        claim(db.sql, { queue: 'mixed', owner: 'y', claimId: uuidv7() }),
+        work('x'),
+        work('y'),
         ...(dead.length > 0
           ? [
               redrive(db.sql, { jobIds: dead, reason: 'round', actor: 'test' }),
@@ -244,13 +250,7 @@ describe('an ordering key', () => {
             ]
           : []),
       ]);
-      for (
-        let taken;
-        (taken = await claim(db.sql, { queue: 'mixed', owner: 'z', claimId: uuidv7() }));
-      ) {
-        if (taken.outcome === 'empty') break;
-        await complete(db.sql, { ...taken.job, owner: 'z' });
-      }
+      while (await work('z'));
     }
     const { rows: deadlocks } = await db.pool.query(
       'select deadlocks::int from pg_stat_database where datname = current_database()',
