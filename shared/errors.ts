@@ -9,7 +9,16 @@ export const ERROR_CODES = [
   'not_found',
   'method_not_allowed',
   'job_id_conflict',
+  'lease_lost',
+  'job_not_pending',
+  'job_ended',
+  'job_running',
+  'count_mismatch',
+  'idempotency_key_in_flight',
+  'idempotency_key_reused',
+  'rate_limited',
   'bad_signature',
+  'sign_in_unavailable',
   'database_unavailable',
   'database_error',
   'schema_mismatch',
@@ -34,7 +43,11 @@ export interface LeaseholdErrorOptions {
   readonly retryAfterSeconds?: number;
   /** SQLSTATE, when Postgres gave one. */
   readonly sqlState?: string;
+  /** Numbers and words that a program needs to go on; each becomes a member of the problem document. */
+  readonly facts?: ErrorFacts;
 }
+
+export type ErrorFacts = Readonly<Record<string, string | number | boolean | null>>;
 
 /**
  * The one base class. `message` is safe to show and to log: it never holds a secret, a payload or a connection string.
@@ -47,6 +60,7 @@ export class LeaseholdError extends Error {
   readonly problems: readonly FieldProblem[];
   readonly retryAfterSeconds: number | undefined;
   readonly sqlState: string | undefined;
+  readonly facts: ErrorFacts;
 
   constructor(code: ErrorCode, message: string, options: LeaseholdErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -54,5 +68,6 @@ export class LeaseholdError extends Error {
     this.problems = options.problems ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.sqlState = options.sqlState;
+    this.facts = options.facts ?? {};
   }
 }

@@ -67,3 +67,76 @@ export const REPORT_MARGIN_MS = 2000;
 export const POKE_TIMEOUT_MS = 30_000;
 /** Expired leases settled per queue and drain, for queues that no handler here serves. */
 export const MAX_DRAIN_SETTLED_JOBS = 100;
+
+/** Keys that order or deduplicate jobs, and keys of effects. */
+export const MAX_KEY_CHARS = 200;
+export const MAX_TAGS = 20;
+export const MAX_TAG_CHARS = 100;
+export const MAX_IDEMPOTENCY_KEY_CHARS = 255;
+
+/** A long poll answers after this time at the latest. */
+export const MAX_WAIT_SECONDS = 20;
+/** Kept free at the end of an invocation that waits, to write the answer. */
+export const WAIT_MARGIN_MS = 2000;
+export const MAX_CLAIM_BATCH = 100;
+/** Queues of one claim over several: each costs a round trip when those before it are empty. */
+export const MAX_CLAIM_QUEUES = 10;
+export const MAX_WEIGHT = 100;
+export const MAX_SECONDS_PER_JOB = 60 * 60;
+export const MAX_ERROR_CODE_CHARS = 100;
+/** Why a result is not there, in the words of who could not store it. */
+export const MAX_RESULT_PROBLEM_CHARS = 200;
+/** What another service may ask for; the longest backoff of the queue cuts it further. */
+export const MAX_RETRY_AFTER_SECONDS = 30 * 24 * 60 * 60;
+
+export const MAX_REASON_CHARS = 1000;
+export const MAX_NOTE_CHARS = 4000;
+/** Dead letters settled by one call. */
+export const MAX_SETTLED_JOBS = 1000;
+/** Ids that a dry run shows. */
+export const MAX_SAMPLE_IDS = 20;
+export const MAX_REDRIVES_PER_SECOND = 1000;
+/** Of an effect's result as JSON text. */
+export const MAX_EFFECT_RESULT_BYTES = 64 * 1024;
+
+/** Queues that a token can be limited to. */
+export const MAX_TOKEN_QUEUES = 100;
+/** Public keys of a sign-in provider are asked for anew after this time, or sooner for a key that is not among them. */
+export const JWKS_MAX_AGE_MS = 10 * 60 * 1000;
+/** While the provider does not answer, keys up to this age go on counting. */
+export const JWKS_MAX_STALE_MS = 60 * 60 * 1000;
+/** A key that is not among them asks the provider at most this often. */
+export const JWKS_COOLDOWN_MS = 30 * 1000;
+export const JWKS_TIMEOUT_MS = 5000;
+export const MAX_JWKS_BYTES = 64 * 1024;
+export const MAX_JWKS_KEYS = 100;
+/** Longer texts are not tokens of ours; checked before any cryptography. */
+export const MAX_TOKEN_CHARS = 8192;
+
+/** A shorter snooze would be a busy loop that spends no attempts. */
+export const MIN_SNOOZE_SECONDS = 1;
+/** Names an effect within its job. */
+export const MAX_EFFECT_KEY_CHARS = 200;
+
+/** A push waits this long for its answer, or less when lease or invocation end before. */
+export const PUSH_TIMEOUT_MS = 20_000;
+/** Kept of the answer to a push that succeeded. */
+export const MAX_PUSH_RESPONSE_BYTES = 4 * 1024;
+/** Kept of the answer to a push or request that failed, in its diagnostics. */
+export const MAX_FAILED_RESPONSE_CHARS = 1000;
+
+/** A slot of a schedule that is no older than this when a tick finds it is on time: ticks come once a minute, or a little later. */
+export const ON_TIME_SECONDS = 90;
+/** Missed slots that one schedule may make up for. */
+export const MAX_MISSED_SLOTS = 100;
+/** Schedules that one tick reads at a time, and how often it reads. */
+export const MAX_TICK_SCHEDULES = 100;
+export const MAX_TICK_READS = 5;
+/** Slots to come that an answer about a schedule shows. */
+export const SHOWN_SLOTS = 5;
+/** A tick that went well is noted this often, and not each time: the note would become a hot row. */
+export const TICK_NOTED_EVERY_SECONDS = 5 * 60;
+export const RETENTION_EVERY_SECONDS = 60 * 60;
+/** Rows of each kind that one call of retention deletes, and calls of one pass. */
+export const MAX_RETENTION_ROWS = 5000;
+export const MAX_RETENTION_CALLS = 20;

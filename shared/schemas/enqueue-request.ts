@@ -1,30 +1,26 @@
 import { z } from 'zod';
 
-import { jsonTextBytes } from '../json-size.ts';
-import type { JsonValue } from '../json-value.ts';
 import {
   MAX_ATTEMPTS,
   MAX_DELAY_SECONDS,
+  MAX_KEY_CHARS,
   MAX_PAYLOAD_BYTES,
   MAX_SCHEMA_VERSION,
+  MAX_TAGS,
+  MAX_TAG_CHARS,
 } from '../limits.ts';
 import { stating } from '../parse-with.ts';
-import { PRIORITIES } from '../queue/new-job.ts';
+import { instant } from './instant.ts';
+import { integer, seconds } from './integer.ts';
 import { jobHeaders } from './job-headers.ts';
 import { jobId } from './job-id.ts';
+import { jsonWithin } from './json-within.ts';
 import { queueName, typeName } from './names.ts';
+import { priority } from './priority.ts';
+import { keyText } from './text.ts';
 
-const PRIORITY_RULE = `must be one of ${PRIORITIES.map((name) => `"${name}"`).join(', ')}`;
-const DELAY_RULE = `must be a number of seconds from 0 to ${MAX_DELAY_SECONDS}`;
-const DUE_AT_RULE = 'must be an RFC 3339 date and time with a zone, such as "2030-01-31T12:00:00Z"';
-const ATTEMPTS_RULE = `must be an integer from 1 to ${MAX_ATTEMPTS}`;
-const SCHEMA_VERSION_RULE = `must be an integer from 1 to ${MAX_SCHEMA_VERSION}`;
-const PAYLOAD_RULE = `must be at most ${MAX_PAYLOAD_BYTES} bytes as JSON text`;
-
-/** Payloads pass through untouched: zod would drop a key named `__proto__` from anything it rebuilt. */
-const payload = z
-  .custom<JsonValue>((value) => value !== undefined, 'is required; it may be any JSON value')
-  .refine((value) => jsonTextBytes(value) <= MAX_PAYLOAD_BYTES, PAYLOAD_RULE);
+const ON_DUPLICATE_RULE = 'must be "return" or "replace"';
+const TAGS_RULE = `must be an array of at most ${MAX_TAGS} tags`;
 
 /** One job as a producer sends it. Unknown fields are refused: a misspelt `delay_second` must not run at once. */
 export const enqueueRequest = z
@@ -33,24 +29,18 @@ export const enqueueRequest = z
       id: jobId.optional(),
       queue: queueName,
       type: typeName,
-      payload,
-      priority: z.enum(PRIORITIES, stating(PRIORITY_RULE)).optional(),
-      delay_seconds: z
-        .number(stating(DELAY_RULE))
-        .min(0, DELAY_RULE)
-        .max(MAX_DELAY_SECONDS, DELAY_RULE)
-        .optional(),
-      due_at: z.iso.datetime({ offset: true, ...stating(DUE_AT_RULE) }).optional(),
-      max_attempts: z
-        .int(stating(ATTEMPTS_RULE))
-        .min(1, ATTEMPTS_RULE)
-        .max(MAX_ATTEMPTS, ATTEMPTS_RULE)
-        .optional(),
-      schema_version: z
-        .int(stating(SCHEMA_VERSION_RULE))
-        .min(1, SCHEMA_VERSION_RULE)
-        .max(MAX_SCHEMA_VERSION, SCHEMA_VERSION_RULE)
-        .optional(),
+      payload: jsonWithin(MAX_PAYLOAD_BYTES),
+      priority: priority.optional(),
+      delay_seconds: seconds(0, MAX_DELAY_SECONDS).optional(),
+      due_at: instant.optional(),
+      max_attempts: integer(1, MAX_ATTEMPTS).optional(),
+      max_unknown_attempts: integer(1, MAX_ATTEMPTS).optional(),
+      retry_budget_seconds: integer(1, MAX_DELAY_SECONDS).optional(),
+      schema_version: integer(1, MAX_SCHEMA_VERSION).optional(),
+      ordering_key: keyText(MAX_KEY_CHARS).optional(),
+      dedup_key: keyText(MAX_KEY_CHARS).optional(),
+      on_duplicate: z.enum(['return', 'replace'], stating(ON_DUPLICATE_RULE)).optional(),
+      tags: z.array(keyText(MAX_TAG_CHARS), stating(TAGS_RULE)).max(MAX_TAGS, TAGS_RULE).optional(),
       headers: jobHeaders.optional(),
     },
     stating('must be an object with "queue", "type" and "payload"'),
@@ -58,6 +48,10 @@ export const enqueueRequest = z
   .refine((job) => job.delay_seconds === undefined || job.due_at === undefined, {
     path: ['due_at'],
     message: 'cannot be given together with "delay_seconds"',
+  })
+  .refine((job) => job.on_duplicate === undefined || job.dedup_key !== undefined, {
+    path: ['on_duplicate'],
+    message: 'goes with a "dedup_key" alone',
   });
 
 export type EnqueueRequest = z.infer<typeof enqueueRequest>;
