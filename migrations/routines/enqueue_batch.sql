@@ -3,7 +3,7 @@
 --   p_jobs   a JSON array of objects:
 --              id              uuid version 7, within a day of the database clock; made by the caller and kept for repeats
 --              queue, type     1 to 128 characters, no control characters, no white space at either end
---              payload         any JSON value
+--              payload         any JSON value up to 2 MiB as jsonb
 --              delay_ms        0 to 366 days in milliseconds (default 0); or
 --              due_at          an instant, at most 366 days ahead; the past means now
 --              priority        urgent, high, normal (default) or low
@@ -61,16 +61,16 @@ begin
   into v_problem
   from rows from (
     jsonb_to_recordset(p_jobs) as (
-      id uuid, queue text, type text, delay_ms bigint, due_at timestamptz, priority text, max_attempts int,
+      id uuid, queue text, type text, payload jsonb, delay_ms bigint, due_at timestamptz, priority text, max_attempts int,
       max_unknown_attempts int, retry_budget_seconds int, headers jsonb, schema_version int, ordering_key text,
       dedup_key text, on_duplicate text, tags jsonb
     )
   ) with ordinality
-    as i (id, queue, type, delay_ms, due_at, priority, max_attempts, max_unknown_attempts, retry_budget_seconds, headers,
+    as i (id, queue, type, payload, delay_ms, due_at, priority, max_attempts, max_unknown_attempts, retry_budget_seconds, headers,
       schema_version, ordering_key, dedup_key, on_duplicate, tags, ord)
   cross join lateral (
     select leasehold.new_job_problem(
-      v_now, i.id, i.queue, i.type, i.delay_ms, i.due_at, i.priority, i.max_attempts, i.max_unknown_attempts,
+      v_now, i.id, i.queue, i.type, i.payload, i.delay_ms, i.due_at, i.priority, i.max_attempts, i.max_unknown_attempts,
       i.retry_budget_seconds, i.headers, i.schema_version, i.ordering_key, i.dedup_key, i.on_duplicate, i.tags
     )
   ) p (problem)

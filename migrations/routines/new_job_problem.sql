@@ -1,10 +1,11 @@
 -- leasehold.new_job_problem: the first rule that one object of leasehold.enqueue_batch breaks, as "field: rule", or null.
--- Internal. Takes the parsed values; sizes of payloads are kept by the table.
+-- Internal. Takes the parsed values.
 create or replace function leasehold.new_job_problem(
   p_now timestamptz,
   p_id uuid,
   p_queue text,
   p_type text,
+  p_payload jsonb,
   p_delay_ms bigint,
   p_due_at timestamptz,
   p_priority text,
@@ -27,6 +28,7 @@ as $$
       then 'id: its time must lie within a day of the database clock'
     when leasehold.name_problem('queue', p_queue) is not null then leasehold.name_problem('queue', p_queue)
     when leasehold.name_problem('type', p_type) is not null then leasehold.name_problem('type', p_type)
+    when pg_column_size(p_payload) > 2097152 then 'payload: must be at most 2097152 bytes as jsonb'
     when p_delay_ms not between 0 and 31622400000 then 'delay_ms: must be between 0 and 31622400000'
     when p_due_at > p_now + interval '366 days' then 'due_at: must be at most 366 days ahead'
     when p_priority is not null and leasehold.priority_lane(p_priority) is null

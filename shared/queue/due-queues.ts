@@ -6,6 +6,8 @@ export interface DueQueuesInput {
   readonly limit: number;
   /** Count at most this many due jobs of a queue. */
   readonly perQueue: number;
+  /** The queues that the caller has handlers for; of others only pushed ones and those with expired leases are told. Default: all. */
+  readonly served?: readonly string[];
 }
 
 export interface DueQueue {
@@ -23,9 +25,9 @@ export interface DueQueue {
 }
 
 /**
- * Which queues have claimable work, the longest waiting first. Reads only.
+ * Which queues have work for the caller, its own before others and the longest waiting first. Reads only.
  *
- * @example const due = await dueQueues(sql, { limit: 100, perQueue: 10 });
+ * @example const due = await dueQueues(sql, { limit: 100, perQueue: 10, served: ['emails'] });
  */
 export async function dueQueues(
   sql: Sql,
@@ -33,8 +35,8 @@ export async function dueQueues(
   options?: SqlOptions,
 ): Promise<DueQueue[]> {
   const rows = await sql.query<DueQueueRow>(
-    'select * from leasehold.due_queues($1::int, $2::int)',
-    [input.limit, input.perQueue],
+    'select * from leasehold.due_queues($1::int, $2::int, $3::jsonb)',
+    [input.limit, input.perQueue, input.served === undefined ? null : JSON.stringify(input.served)],
     options,
   );
   return rows.map((row) => ({
