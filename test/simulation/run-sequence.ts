@@ -1,0 +1,354 @@
+import fc from 'fast-check';
+import type pg from 'pg';
+import { uuidv7 } from 'uuidv7';
+import type { Sql } from '../../shared/ports.ts';
+import { cancel } from '../../shared/queue/cancel.ts';
+import { claim } from '../../shared/queue/claim.ts';
+import { complete } from '../../shared/queue/complete.ts';
+import { configureQueue } from '../../shared/queue/configure-queue.ts';
+import { discard } from '../../shared/queue/discard.ts';
+import { editJob } from '../../shared/queue/edit-job.ts';
+import { enqueue } from '../../shared/queue/enqueue.ts';
+import { fail } from '../../shared/queue/fail.ts';
+import { FAILURE_CLASSES, type FailureClass } from '../../shared/queue/failure-class.ts';
+import { heartbeat } from '../../shared/queue/heartbeat.ts';
+import { redrive } from '../../shared/queue/redrive.ts';
+import { release } from '../../shared/queue/release.ts';
+import { setQueuePaused } from '../../shared/queue/set-queue-paused.ts';
+import { settle } from '../../shared/queue/settle.ts';
+import { snooze } from '../../shared/queue/snooze.ts';
+import { checkAgainst } from './check-against.ts';
+import { MAX_UNKNOWN, Model, type ModelJob } from './model.ts';
+
+/** One thing that happens; `pick` chooses among the jobs that it can happen to. */
+export type Step =
+  | {
+      readonly do: 'enqueue';
+      readonly key: number;
+      readonly dedup: number;
+      readonly maxAttempts: number;
+      readonly delayed: boolean;
+    }
+  | { readonly do: 'claim' | 'settle' | 'time passes' | 'pause' | 'resume' }
+  | {
+      readonly do: 'fail';
+      readonly pick: number;
+      readonly failureClass: FailureClass;
+      readonly stale: boolean;
+    }
+  | {
+      readonly do: 'complete' | 'snooze' | 'release' | 'heartbeat';
+      readonly pick: number;
+      /** With the token of an earlier claim: nothing may change. */
+      readonly stale: boolean;
+    }
+  | {
+      readonly do: 'expire' | 'cancel' | 'redrive' | 'discard' | 'edit' | 'repeat enqueue';
+      readonly pick: number;
+    };
+
+const pick = fc.nat(20);
+const stale = fc.boolean().filter(Boolean);
+const sometimesStale = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(false) },
+  { weight: 1, arbitrary: stale },
+);
+
+export const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constant('enqueue' as const),
+        key: fc.nat(3),
+        dedup: fc.nat(4),
+        maxAttempts: fc.integer({ min: 1, max: 3 }),
+        delayed: fc.boolean(),
+      }),
+    },
+    { weight: 8, arbitrary: fc.record({ do: fc.constant('claim' as const) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'settle' as const,
+          'time passes' as const,
+          'pause' as const,
+          'resume' as const,
+          'resume' as const,
+        ),
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'complete' as const,
+          'snooze' as const,
+          'release' as const,
+          'heartbeat' as const,
+        ),
+        pick,
+        stale: sometimesStale,
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant('fail' as const),
+        pick,
+        failureClass: fc.constantFrom(...FAILURE_CLASSES),
+        stale: sometimesStale,
+      }),
+    },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'expire' as const,
+          'cancel' as const,
+          'redrive' as const,
+          'redrive' as const,
+          'discard' as const,
+          'edit' as const,
+          'repeat enqueue' as const,
+        ),
+        pick,
+      }),
+    },
+  ),
+  // Without a size fast-check would keep to a dozen steps.
+  { minLength: 1, maxLength: 60, size: 'max' },
+);
+
+/** Runs a sequence on a queue of its own, in the database and in the model, and compares them after each step. */
+export async function runSequence(
+  pool: pg.Pool,
+  sql: Sql,
+  sequence: readonly Step[],
+): Promise<void> {
+  const queue = `model ${uuidv7()}`;
+  const settings = {
+    backoff_base_ms: 0,
+    max_unknown_attempts: MAX_UNKNOWN,
+    lease_seconds: 3600,
+    max_run_seconds: 86_400,
+  };
+  await configureQueue(sql, { queue, settings, actor: 'model' });
+  const world: World = { pool, sql, queue, model: new Model(), added: new Map() };
+  for (const [at, step] of sequence.entries()) {
+    try {
+      await take(world, step);
+      await checkAgainst(world.pool, queue, world.model);
+    } catch (error) {
+      throw new Error(
+        `step ${at} (${JSON.stringify(step)}): ${error instanceof Error ? error.message : String(error)}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+}
+
+interface World {
+  readonly pool: pg.Pool;
+  readonly sql: Sql;
+  readonly queue: string;
+  readonly model: Model;
+  /** What each job was enqueued with, for repeats. */
+  readonly added: Map<string, Parameters<typeof enqueue>[1]['job']>;
+}
+
+async function take(world: World, step: Step): Promise<void> {
+  const { sql, pool, queue, model } = world;
+  switch (step.do) {
+    case 'enqueue':
+      return await add(world, step);
+    case 'repeat enqueue': {
+      const job = chosen([...model.jobs.values()], step.pick);
+      const was = job && world.added.get(job.id);
+      if (was === undefined) return;
+      same((await enqueue(sql, { job: was, actor: 'model' })).outcome, 'exists');
+      return;
+    }
+    case 'claim':
+      return await claimOne(world);
+    case 'settle': {
+      const expired = model.live.filter((job) => job.state === 'expired');
+      const { settled } = await settle(sql, { queue, limit: 100, actor: 'model' });
+      same(settled, expired.length);
+      for (const job of expired) model.settle(job);
+      return;
+    }
+    case 'time passes':
+      await pool.query(
+        'update leasehold.job_state set due_at = clock_timestamp() where queue = $1 and lane > 0 and due_at > clock_timestamp()',
+        [queue],
+      );
+      for (const job of model.live) job.delayed = false;
+      return;
+    case 'pause':
+    case 'resume':
+      model.paused = step.do === 'pause';
+      await setQueuePaused(sql, { queue, paused: model.paused, actor: 'model' });
+      return;
+    case 'expire': {
+      const job = chosen(
+        model.live.filter(({ state }) => state === 'running'),
+        step.pick,
+      );
+      if (job === undefined) return;
+      await pool.query(
+        `update leasehold.job_state set due_at = clock_timestamp() where job_id = $1`,
+        [job.id],
+      );
+      job.state = 'expired';
+      return;
+    }
+    case 'cancel': {
+      const job = chosen([...model.jobs.values()], step.pick);
+      if (job === undefined) return;
+      same(await cancel(sql, { jobId: job.id, actor: 'model', reason: 'r' }), model.cancel(job));
+      return;
+    }
+    case 'edit': {
+      const job = chosen([...model.jobs.values()], step.pick);
+      if (job === undefined) return;
+      const outcome = await editJob(sql, { jobId: job.id, priority: 'urgent', actor: 'model' });
+      same(outcome, job.state === 'pending' ? 'edited' : 'not_pending');
+      return;
+    }
+    case 'redrive':
+    case 'discard': {
+      const jobs = [...model.jobs.values()];
+      const job =
+        chosen(
+          jobs.filter(({ state }) => state === 'dead'),
+          step.pick,
+        ) ?? chosen(jobs, step.pick);
+      if (job === undefined) return;
+      const input = { jobIds: [job.id], reason: 'r', actor: 'model' };
+      const [answer] =
+        step.do === 'redrive' ? await redrive(sql, input) : await discard(sql, input);
+      same(answer?.outcome, step.do === 'redrive' ? model.redrive(job) : model.discard(job));
+      return;
+    }
+    default:
+      return await report(world, step);
+  }
+}
+
+async function add(world: World, step: Extract<Step, { do: 'enqueue' }>): Promise<void> {
+  const { sql, queue, model, added } = world;
+  const key = step.key === 0 ? null : `key ${step.key}`;
+  const dedup = step.dedup < 3 ? null : `dedup ${step.dedup}`;
+  const job = {
+    id: uuidv7(),
+    queue,
+    type: 'model',
+    payload: null,
+    maxAttempts: step.maxAttempts,
+    ...(key !== null && { orderingKey: key }),
+    ...(dedup !== null && { dedupKey: dedup }),
+    ...(step.delayed && { delayMs: 3_600_000 }),
+  };
+  const answer = await enqueue(sql, { job, actor: 'model' });
+  const holder = dedup === null ? undefined : model.holderOfDedup(dedup);
+  same(
+    [answer.outcome, answer.jobId],
+    holder === undefined ? ['created', job.id] : ['duplicate', holder.id],
+  );
+  if (holder !== undefined) return;
+  added.set(job.id, job);
+  model.add(job.id, { key, dedup, maxAttempts: step.maxAttempts, delayed: step.delayed });
+}
+
+async function claimOne(world: World): Promise<void> {
+  const { sql, pool, queue, model } = world;
+  const owner = `owner ${uuidv7()}`;
+  const expired = model.live.filter((job) => job.state === 'expired');
+  const taken = await claim(sql, { queue, owner, claimId: uuidv7() });
+  // A claim may settle expired leases on its way; which ones is its choice, what becomes of them is not.
+  for (const job of model.paused ? [] : expired) {
+    if (model.settlementOf(job) === 'claim') continue;
+    const { rowCount } = await pool.query(
+      `select 1 from leasehold.job_state where job_id = $1 and lane = 0 and fencing_token = $2`,
+      [job.id, job.token],
+    );
+    if (rowCount === 0) model.settle(job);
+  }
+  if (taken.outcome === 'empty') {
+    // Eight leases are settled a call at most; the next claim goes on.
+    if (expired.length < 8)
+      same(
+        model.claimable.map((job) => job.id),
+        [],
+      );
+    return;
+  }
+  const job = model.jobs.get(taken.job.jobId);
+  if (job === undefined || !model.claimable.includes(job)) {
+    throw new Error(`claimed ${taken.job.jobId}, which is ${JSON.stringify(job)}`);
+  }
+  model.claim(job, owner);
+  same([taken.job.fencingToken, taken.job.attempt], [String(job.token), job.attempt]);
+}
+
+async function report(
+  world: World,
+  step: Extract<Step, { do: 'complete' | 'snooze' | 'release' | 'heartbeat' | 'fail' }>,
+): Promise<void> {
+  const { sql, model } = world;
+  const holders = [...model.jobs.values()].filter((job) => job.token > 0);
+  const job = chosen(
+    step.stale ? holders : holders.filter(({ state }) => state === 'running'),
+    step.pick,
+  );
+  if (job === undefined) return;
+  const lease = {
+    jobId: job.id,
+    owner: job.owner ?? 'nobody',
+    fencingToken: String(step.stale ? job.token - 1 : job.token),
+  };
+  const lost = step.stale;
+  switch (step.do) {
+    case 'complete':
+      same((await complete(sql, lease)).outcome, lost ? 'lease_lost' : model.complete(job));
+      return;
+    case 'fail': {
+      const { failureClass } = step;
+      const outcome = await fail(sql, {
+        ...lease,
+        error: { code: 'model', message: 'M.' },
+        failureClass,
+      });
+      same(outcome.outcome, lost ? 'lease_lost' : model.fail(job, failureClass));
+      return;
+    }
+    case 'snooze':
+      same(
+        (await snooze(sql, { ...lease, delayMs: 3_600_000 })).outcome,
+        lost ? 'lease_lost' : model.giveBack(job, true),
+      );
+      return;
+    case 'release':
+      same((await release(sql, lease)).outcome, lost ? 'lease_lost' : model.giveBack(job, false));
+      return;
+    case 'heartbeat': {
+      const beat = await heartbeat(sql, { ...lease, step: 1 });
+      same(beat.outcome, lost ? 'lease_lost' : 'held');
+      if (beat.outcome === 'held') same(beat.cancelRequested, job.cancelRequested);
+      return;
+    }
+  }
+}
+
+function chosen(jobs: readonly ModelJob[], index: number): ModelJob | undefined {
+  return jobs.length === 0 ? undefined : jobs[index % jobs.length];
+}
+
+function same(actual: unknown, expected: unknown): void {
+  const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];
+  if (a !== b) throw new Error(`the database says ${a}, the model ${b}`);
+}
