@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 
-import type { Clock, Ids, Random, Timer } from '../shared/ports.ts';
+import type { Clock, Ids, Outbound, Random, Timer } from '../shared/ports.ts';
 
 /** `setTimeout` overflows past 2^31 - 1 ms, and then fires at once. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
@@ -11,6 +11,9 @@ export const webClock: Clock = { now: () => Date.now() };
 export const webRandom: Random = { next: () => Math.random() };
 
 export const webIds: Ids = { uuidv7: () => uuidv7() };
+
+/** No `lookup`: web runtimes cannot resolve names. */
+export const webOutbound: Outbound = { fetch: (request) => fetch(request) };
 
 export const webTimer: Timer = {
   sleep: (milliseconds, signal) =>

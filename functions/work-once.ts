@@ -1,14 +1,12 @@
 import { MIN_LEASE_SECONDS } from '../shared/limits.ts';
 import { claim } from '../shared/queue/claim.ts';
-import type { ClaimedJob } from '../shared/queue/claimed-job.ts';
-import { complete } from '../shared/queue/complete.ts';
-import { fail } from '../shared/queue/fail.ts';
-import { heartbeat } from '../shared/queue/heartbeat.ts';
-import type { RunOperations } from '../shared/run-operations.ts';
+import { getQueue } from '../shared/queue/get-queue.ts';
 import { runJob } from '../shared/run-job.ts';
-import type { RunOutcome } from '../shared/report-ending.ts';
-import type { Sql } from '../shared/ports.ts';
 import type { AppDeps } from './deps.ts';
+import { pushOnce } from './push-once.ts';
+import { runOperationsOver } from './run-operations-over.ts';
+import { ran } from './work-outcome.ts';
+import type { WorkOutcome } from './work-outcome.ts';
 
 export interface WorkInput {
   readonly queue: string;
@@ -18,25 +16,28 @@ export interface WorkInput {
   readonly invocationEndsAt: number;
 }
 
-export type WorkOutcome =
-  /** This deployment has no handler for the queue, so nothing was claimed: whoever has one may still do it. */
-  | { readonly outcome: 'no_handler' }
-  | { readonly outcome: 'empty' }
-  | {
-      readonly outcome: 'ran';
-      readonly job: ClaimedJob;
-      readonly run: RunOutcome;
-      readonly moreDue: boolean;
-    };
-
 /**
- * Claims one job of a queue and runs it to its end. One invocation, one job: its lease fits into the time that the
- * invocation has left, so a function that is killed leaves nothing that is held longer than it could have run.
+ * Claims one job of a queue and runs it to its end, or pushes it when that is how the queue's jobs are delivered. One
+ * invocation, one job: its lease fits into the time that the invocation has left, so a function that is killed leaves
+ * nothing that is held longer than it could have run.
+ *
+ * A queue that has handlers in this deployment is served by them; only for another one is the database asked.
  */
 export async function workOnce(deps: AppDeps, input: WorkInput): Promise<WorkOutcome> {
-  const { clock, handlers, ids, sql } = deps;
-  if (!handlers.serves(input.queue)) return { outcome: 'no_handler' };
+  const { handlers, sql } = deps;
+  if (handlers.serves(input.queue)) return await handleOnce(deps, input);
+  const queue = await getQueue(sql, { queue: input.queue });
+  if (queue?.delivery !== 'push' || queue.target_url === null) return { outcome: 'no_handler' };
+  return await pushOnce(deps, {
+    queue: queue.name,
+    targetUrl: queue.target_url,
+    leaseSeconds: queue.lease_seconds,
+    invocationEndsAt: input.invocationEndsAt,
+  });
+}
 
+async function handleOnce(deps: AppDeps, input: WorkInput): Promise<WorkOutcome> {
+  const { clock, handlers, ids, sql } = deps;
   const claimSentAt = clock.now();
   const secondsLeft = Math.floor((input.invocationEndsAt - claimSentAt) / 1000);
   const claimed = await claim(sql, {
@@ -49,20 +50,9 @@ export async function workOnce(deps: AppDeps, input: WorkInput): Promise<WorkOut
     ),
   });
   if (claimed.outcome === 'empty') return claimed;
-
-  const { job } = claimed;
   const run = await runJob(
-    { ...deps, operations: operationsOver(sql) },
-    { job, owner: input.owner, claimSentAt, invocationEndsAt: input.invocationEndsAt },
+    { ...deps, operations: runOperationsOver(sql) },
+    { ...input, job: claimed.job, claimSentAt },
   );
-  // A run that ended without an answer knows no better than the claim did.
-  return { outcome: 'ran', job, run, moreDue: 'moreDue' in run ? run.moreDue : job.moreDue };
-}
-
-function operationsOver(sql: Sql): RunOperations {
-  return {
-    heartbeat: (input, options) => heartbeat(sql, input, options),
-    complete: (input, options) => complete(sql, input, options),
-    fail: (input, options) => fail(sql, input, options),
-  };
+  return ran(claimed.job, run);
 }

@@ -1,5 +1,5 @@
 import type { AttemptError } from './queue/fail.ts';
-import { HandlerFailure } from './handler-failure.ts';
+import { ClassedError } from './handler-errors.ts';
 import { jsonTextBytes } from './json-size.ts';
 import type { JsonValue } from './json-value.ts';
 import { MAX_ERROR_BYTES, MAX_ERROR_MESSAGE_CHARS } from './limits.ts';
@@ -11,37 +11,30 @@ const MAX_INNER_MESSAGE_CHARS = 300;
 const MAX_NAME_CHARS = 100;
 const MAX_STACK_CHARS = 2000;
 
-export interface DescribedError {
-  readonly error: AttemptError;
-  readonly retryable: boolean;
-}
-
 /**
  * Turns anything that can be thrown into a failure that can be stored. JavaScript throws anything: null, symbols,
  * proxies whose every trap throws, errors that cause themselves. So each property is read once, in a guard, in a
  * loop with a bound; nothing is serialised whole, and `toJSON` is never called.
  *
  * @returns at most `MAX_ERROR_BYTES` of JSON with a message that is never empty and is the original one, cut to
- *   `MAX_ERROR_MESSAGE_CHARS`; code `handler_error` and retryable unless a `HandlerFailure` says otherwise
- * @example describeError(new Error('boom')).error // { code: 'handler_error', name: 'Error', message: 'boom', … }
+ *   `MAX_ERROR_MESSAGE_CHARS`; code `handler_error` unless a `ClassedError` names its own
+ * @example describeError(new Error('boom')) // { code: 'handler_error', name: 'Error', message: 'boom', … }
  */
-export function describeError(thrown: unknown): DescribedError {
-  const failure = asHandlerFailure(thrown);
-  const error = {
-    code: failure?.code ?? 'handler_error',
+export function describeError(thrown: unknown): AttemptError {
+  return withinBytes({
+    code: codeOf(thrown),
     ...describeOne(thrown, MAX_ERROR_MESSAGE_CHARS),
     ...listed('causes', describeCauses(thrown)),
     ...describeMembers(thrown),
     ...describeStack(thrown),
-  };
-  return { error: withinBytes(error), retryable: failure?.retryable ?? true };
+  });
 }
 
-function asHandlerFailure(thrown: unknown): HandlerFailure | undefined {
+function codeOf(thrown: unknown): string {
   try {
-    return thrown instanceof HandlerFailure ? thrown : undefined;
+    return thrown instanceof ClassedError ? thrown.code : 'handler_error';
   } catch {
-    return undefined;
+    return 'handler_error';
   }
 }
 

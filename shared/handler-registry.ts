@@ -5,6 +5,7 @@ import {
   MAX_LEASE_SECONDS,
   MAX_QUEUE_NAME_CHARS,
   MAX_RUN_SECONDS,
+  MAX_SCHEMA_VERSION,
   MAX_TYPE_NAME_CHARS,
   MIN_LEASE_SECONDS,
 } from './limits.ts';
@@ -55,6 +56,20 @@ function checkHandler(handler: Handler): void {
   checkSeconds(handler, 'leaseSeconds', MIN_LEASE_SECONDS, MAX_LEASE_SECONDS);
   checkSeconds(handler, 'stepSeconds', 1, MAX_RUN_SECONDS);
   checkSeconds(handler, 'maxRunSeconds', 1, MAX_RUN_SECONDS);
+  checkVersions(handler);
+}
+
+function checkVersions(handler: Handler): void {
+  const { schemaVersions } = handler;
+  if (schemaVersions === undefined) return;
+  const valid = schemaVersions.every(
+    (version) => Number.isInteger(version) && version >= 1 && version <= MAX_SCHEMA_VERSION,
+  );
+  if (valid && schemaVersions.length > 0) return;
+  throw faultOf(
+    handler,
+    `has schemaVersions that are not one or more integers from 1 to ${MAX_SCHEMA_VERSION}`,
+  );
 }
 
 function checkSeconds(

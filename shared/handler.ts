@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 
+import type { Effect } from './effects.ts';
 import type { FieldProblem } from './errors.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { problemsOf } from './parse-with.ts';
-import type { Log } from './ports.ts';
+import type { Clock, Log } from './ports.ts';
 
 /** What a handler is told about its job. */
 export interface HandlerJob<Payload> {
@@ -23,7 +24,10 @@ export interface HandlerJob<Payload> {
 
 /** What a handler may use while it runs. */
 export interface HandlerContext {
-  /** Fires when the lease is lost or the time is up. Hand it to every `fetch`; after it fires, effects may be doubled. */
+  /**
+   * Fires when the lease is lost, the time is up or the job was called off; its reason is a `JobStopped` that says
+   * which. Hand it to every `fetch`; after it fires, effects may be doubled.
+   */
   readonly signal: AbortSignal;
   /**
    * Says how far the work is. A marker that differs from the last one is what earns the next lease renewal once the
@@ -35,6 +39,10 @@ export interface HandlerContext {
   /** Grows with every claim of the job: give it to stores of your own, and let them refuse a smaller one. */
   readonly fencingToken: string;
   readonly attempt: number;
+  /** Does something outside the database with a record before and after it; see `Effect`. */
+  readonly effect: Effect;
+  /** The time of this process, for delays and such; tests can hold it. */
+  readonly clock: Clock;
   /** Adds the job's id, queue, type and attempt to each line. Do not log payloads. */
   readonly log: Log;
 }
@@ -46,6 +54,8 @@ export interface HandlerDefinition<Schema extends z.ZodType> {
   readonly type: string;
   /** What a payload must be. One that is not makes the job dead at once, with the faults as the reason. */
   readonly schema: Schema;
+  /** Payload versions it takes, 1 to 1,000,000 each; default: every one. A job of another version is dead at once. */
+  readonly schemaVersions?: readonly number[];
   /** Lease per claim and heartbeat, 1 to 3,600 s; default 30. Cut to the time left in the invocation. */
   readonly leaseSeconds?: number;
   /** Longest time between two progress markers, in seconds; default 60. Past it, the lease is not renewed. */
@@ -54,7 +64,8 @@ export interface HandlerDefinition<Schema extends z.ZodType> {
   readonly maxRunSeconds?: number;
   /**
    * Does the work. What it returns is kept as the job's result if it is JSON of at most 256 KiB. What it throws is
-   * kept as the attempt's failure; throw a `HandlerFailure` to choose its code or to rule out a retry.
+   * kept as the attempt's failure: throw `PermanentError`, `TransientError` or `RetryAfter` to class it, `Snooze` to
+   * wait without spending an attempt. Anything else is of class `unknown` and gets a few attempts.
    */
   run(job: HandlerJob<z.output<Schema>>, context: HandlerContext): unknown;
 }
@@ -63,6 +74,7 @@ export interface HandlerDefinition<Schema extends z.ZodType> {
 export interface Handler {
   readonly queue: string;
   readonly type: string;
+  readonly schemaVersions: readonly number[] | undefined;
   readonly leaseSeconds: number | undefined;
   readonly stepSeconds: number | undefined;
   readonly maxRunSeconds: number | undefined;
@@ -98,6 +110,7 @@ export function defineHandler<Schema extends z.ZodType>(
   return {
     queue: definition.queue,
     type: definition.type,
+    schemaVersions: definition.schemaVersions,
     leaseSeconds: definition.leaseSeconds,
     stepSeconds: definition.stepSeconds,
     maxRunSeconds: definition.maxRunSeconds,

@@ -16,7 +16,9 @@ export type StopReason =
   /** The handler's step time passed without a new marker, so no renewal was asked for. */
   | 'no_progress'
   /** The attempt has had its time: the queue's, the handler's or the invocation's. */
-  | 'run_deadline_exceeded';
+  | 'run_deadline_exceeded'
+  /** A heartbeat was answered so: the job was called off. */
+  | 'cancelled';
 
 const RECHECK_MS = 1000;
 
@@ -39,7 +41,8 @@ export interface KeepLeaseInput {
 /**
  * Keeps a lease alive while a handler earns it: a heartbeat at each third of the lease.
  *
- * A beat that is *answered* with `lease_lost` ends everything at once, and no further beat is sent. A beat that *fails*
+ * A beat that is *answered* with `lease_lost` ends everything at once, and no further beat is sent; one that says the job
+ * was called off does so too, while the lease still holds, so that the attempt can be reported. A beat that *fails*
  * says nothing about the lease: work goes on, the same beat is tried again, and the local copy of the expiry is the
  * last resort. The run deadline is not moved by anything.
  *
@@ -101,7 +104,7 @@ async function beat(
       if (answer.value.outcome === 'lease_lost') return 'lease_lost';
       if (failed) log.info('heartbeat_recovered');
       local.renew(sentAt, answer.value.leaseRemainingMs);
-      return 'held';
+      return answer.value.cancelRequested ? 'cancelled' : 'held';
     }
     if (!failed) log.warn('heartbeat_failed');
     failed = true;

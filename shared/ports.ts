@@ -70,3 +70,13 @@ export interface Poke {
 export interface Poker {
   send(poke: Poke): Promise<void>;
 }
+
+/** Requests to receivers of pushed jobs. */
+export interface Outbound {
+  fetch(request: Request): Promise<Response>;
+  /**
+   * Every address that a host name resolves to, where the runtime can tell. Without it, names are checked by their text
+   * alone; Workers cannot look names up, and their platform refuses private addresses itself.
+   */
+  lookup?(host: string): Promise<readonly string[]>;
+}

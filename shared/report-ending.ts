@@ -1,22 +1,15 @@
-import type { DescribedError } from './describe-error.ts';
-import type { FieldProblem } from './errors.ts';
-import { reportFailure, reportSuccess } from './report-outcome.ts';
+import type { AttemptFailure, Ending } from './ending.ts';
+import { MAX_REASON_CHARS } from './limits.ts';
+import { reportFailure, reportSnooze, reportSuccess } from './report-outcome.ts';
 import type { ReportInput } from './report-outcome.ts';
 import { safeText } from './safe-text.ts';
 import { toStorableResult } from './storable-result.ts';
-
-/** What an attempt came to, before the database has heard of it. */
-export type Ending =
-  | { readonly kind: 'returned'; readonly value: unknown }
-  | ({ readonly kind: 'failed' } & DescribedError)
-  /** A heartbeat was answered so: there is nothing left to report. */
-  | { readonly kind: 'lease_lost' };
 
 /** How the attempt ended, as far as this side knows. */
 export type RunOutcome =
   | { readonly outcome: 'succeeded'; readonly moreDue: boolean; readonly resultProblem?: string }
   /** It had been called off before the report came. */
-  | { readonly outcome: 'cancelled'; readonly moreDue: boolean }
+  | { readonly outcome: 'cancelled'; readonly moreDue?: boolean }
   | {
       readonly outcome: 'retrying';
       readonly code: string;
@@ -24,6 +17,8 @@ export type RunOutcome =
       readonly moreDue: boolean;
     }
   | { readonly outcome: 'dead'; readonly code: string; readonly moreDue: boolean }
+  /** "Not now": it waits until then, and no attempt was spent. */
+  | { readonly outcome: 'snoozed'; readonly dueAt: Date }
   | { readonly outcome: 'lease_lost' }
   /** No answer to the report, or it was refused: the lease will expire and decide. */
   | { readonly outcome: 'unknown' };
@@ -42,6 +37,8 @@ export async function reportEnding(input: ReportInput, ending: Ending): Promise<
       return await reportReturned(input, ending.value);
     case 'failed':
       return await reportFailed(input, ending);
+    case 'snoozed':
+      return await reportSnoozed(input, ending);
   }
 }
 
@@ -65,19 +62,19 @@ async function reportReturned(input: ReportInput, value: unknown): Promise<RunOu
   return { outcome: answer.outcome };
 }
 
-async function reportFailed(input: ReportInput, failure: DescribedError): Promise<RunOutcome> {
-  const { error, retryable } = failure;
-  const answer = await reportFailure(input, { error, retryable });
-  const { code } = error;
+async function reportFailed(input: ReportInput, failure: AttemptFailure): Promise<RunOutcome> {
+  const answer = await reportFailure(input, failure);
+  const { code } = failure.error;
+  const fields = { code, class: failure.failureClass };
   switch (answer.outcome) {
     case 'pending':
-      input.log.warn('job_failed', { code, retryable });
+      input.log.warn('job_failed', fields);
       return { outcome: 'retrying', code, dueAt: answer.dueAt, moreDue: answer.moreDue };
     case 'cancelled':
       input.log.info('job_cancelled');
       return { outcome: 'cancelled', moreDue: answer.moreDue };
     case 'dead':
-      input.log.error('job_dead', { code, retryable });
+      input.log.error('job_dead', fields);
       return { outcome: 'dead', code, moreDue: answer.moreDue };
     case 'lease_lost':
       input.log.warn('job_lease_lost');
@@ -88,24 +85,23 @@ async function reportFailed(input: ReportInput, failure: DescribedError): Promis
   }
 }
 
-/** The faults of a payload as a failure that no retry can mend. */
-export function invalidPayload(problems: readonly FieldProblem[]): Ending {
-  const listed = problems.map(({ path, message }) => ({
-    path: safeText(path, 200),
-    message: safeText(message, 200),
-  }));
-  return {
-    kind: 'failed',
-    retryable: false,
-    error: {
-      code: 'invalid_payload',
-      message: 'The payload does not fit the schema of its handler.',
-      problems: listed,
-    },
-  };
-}
-
-/** A failure of the runner's own naming. */
-export function failed(code: string, message: string, retryable: boolean): Ending {
-  return { kind: 'failed', error: { code, message }, retryable };
+async function reportSnoozed(
+  input: ReportInput,
+  { delayMs, reason }: { readonly delayMs: number; readonly reason: string },
+): Promise<RunOutcome> {
+  const answer = await reportSnooze(input, { delayMs, reason: safeText(reason, MAX_REASON_CHARS) });
+  switch (answer.outcome) {
+    case 'pending':
+      input.log.info('job_snoozed', { delay_ms: delayMs });
+      return { outcome: 'snoozed', dueAt: answer.dueAt };
+    case 'cancelled':
+      input.log.info('job_cancelled');
+      return { outcome: 'cancelled' };
+    case 'lease_lost':
+      input.log.warn('job_lease_lost');
+      return { outcome: 'lease_lost' };
+    case 'unknown':
+      input.log.warn('job_outcome_unknown');
+      return { outcome: 'unknown' };
+  }
 }

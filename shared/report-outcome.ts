@@ -3,13 +3,15 @@ import { LeaseholdError } from './errors.ts';
 import { REPORT_RETRY_MS } from './limits.ts';
 import type { Clock, Log, Timer } from './ports.ts';
 import type { CompleteOutcome } from './queue/complete.ts';
-import type { AttemptError, FailOutcome } from './queue/fail.ts';
+import type { AttemptFailure } from './ending.ts';
+import type { FailOutcome } from './queue/fail.ts';
+import type { GiveBackOutcome } from './queue/given-back.ts';
 import type { Lease } from './queue/lease.ts';
 import type { RunOperations } from './run-operations.ts';
 import type { StorableResult } from './storable-result.ts';
 
 export interface ReportInput {
-  readonly operations: Pick<RunOperations, 'complete' | 'fail'>;
+  readonly operations: Pick<RunOperations, 'complete' | 'fail' | 'snooze'>;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly log: Log;
@@ -44,15 +46,24 @@ export async function reportSuccess(
 /** Reports failure, repeated while the lease lasts. */
 export async function reportFailure(
   input: ReportInput,
-  failure: { readonly error: AttemptError; readonly retryable: boolean },
+  { error, failureClass, retryAfterMs }: AttemptFailure,
 ): Promise<FailOutcome | Unanswered> {
   return await repeated(input, () =>
     input.operations.fail({
       ...input.lease,
-      error: failure.error,
-      failureClass: failure.retryable ? 'transient' : 'permanent',
+      error,
+      failureClass,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     }),
   );
+}
+
+/** Gives the job back until later, repeated while the lease lasts. */
+export async function reportSnooze(
+  input: ReportInput,
+  { delayMs, reason }: { readonly delayMs: number; readonly reason: string },
+): Promise<GiveBackOutcome | Unanswered> {
+  return await repeated(input, () => input.operations.snooze({ ...input.lease, delayMs, reason }));
 }
 
 /** Repeats on unknown outcomes; definite refusals are thrown. */

@@ -1,7 +1,10 @@
 import { pause } from './bounded-wait.ts';
-import { describeError } from './describe-error.ts';
+import { effectsOf } from './effects.ts';
+import { failed, invalidPayload } from './ending.ts';
+import type { Ending } from './ending.ts';
 import type { Handler, HandlerContext, HandlerJob } from './handler.ts';
 import type { HandlerRegistry } from './handler-registry.ts';
+import { JobStopped } from './job-stopped.ts';
 import { keepLease } from './keep-lease.ts';
 import type { StopReason } from './keep-lease.ts';
 import { ABORT_GRACE_MS, DEFAULT_STEP_SECONDS, REPORT_MARGIN_MS } from './limits.ts';
@@ -10,9 +13,10 @@ import { logWith } from './log-with.ts';
 import type { Clock, Log, Timer } from './ports.ts';
 import { Progress } from './progress.ts';
 import type { ClaimedJob } from './queue/claimed-job.ts';
-import { failed, invalidPayload, reportEnding } from './report-ending.ts';
-import type { Ending, RunOutcome } from './report-ending.ts';
+import { reportEnding } from './report-ending.ts';
+import type { RunOutcome } from './report-ending.ts';
 import type { RunOperations } from './run-operations.ts';
+import { thrownEnding } from './thrown-ending.ts';
 
 export interface RunJobDeps {
   readonly operations: RunOperations;
@@ -74,9 +78,21 @@ interface Attempt {
 async function reachEnding(attempt: Attempt): Promise<Ending> {
   const { job } = attempt.input;
   const handler = attempt.deps.handlers.find(job.queue, job.type);
-  return handler === undefined
-    ? failed('unknown_type', 'No handler of this deployment takes this type of job.', false)
-    : await runUnderLease(attempt, handler);
+  if (handler === undefined) {
+    return failed(
+      'unknown_type',
+      'No handler of this deployment takes this type of job.',
+      'permanent',
+    );
+  }
+  if (handler.schemaVersions?.includes(job.schemaVersion) === false) {
+    return failed(
+      'unsupported_schema_version',
+      `The payload has schema version ${job.schemaVersion}; the handler takes ${handler.schemaVersions.join(', ')}.`,
+      'permanent',
+    );
+  }
+  return await runUnderLease(attempt, handler);
 }
 
 async function runUnderLease(attempt: Attempt, handler: Handler): Promise<Ending> {
@@ -88,18 +104,22 @@ async function runUnderLease(attempt: Attempt, handler: Handler): Promise<Ending
   const stopHandler = new AbortController();
   const done = new AbortController();
 
-  const running = runHandler(handler, job, {
-    signal: stopHandler.signal,
+  const { signal } = stopHandler;
+  const lease = leaseOf(attempt);
+  const running = runHandler(deps.clock, handler, job, {
+    signal,
     progress: (marker) => progress.report(marker),
     idempotencyKey: job.jobId,
     fencingToken: job.fencingToken,
     attempt: job.attempt,
+    effect: effectsOf({ operations: deps.operations, lease, signal }),
+    clock: deps.clock,
     log: deps.log,
   });
   const keeping = keepLease(
     {
       ...deps,
-      lease: leaseOf(attempt),
+      lease,
       local,
       progress,
       leaseSeconds: handler.leaseSeconds ?? job.leaseSeconds,
@@ -113,7 +133,7 @@ async function runUnderLease(attempt: Attempt, handler: Handler): Promise<Ending
   done.abort();
   if (typeof first === 'object') return first;
   const reason = first ?? 'lease_expired';
-  stopHandler.abort(new DOMException(`The job must stop: ${reason}.`, 'AbortError'));
+  stopHandler.abort(new JobStopped(reason));
   deps.log.warn('handler_stopped', { reason });
   const late = await graceful(deps.timer, running);
   return stoppedEnding(reason, late, stepSeconds);
@@ -121,6 +141,7 @@ async function runUnderLease(attempt: Attempt, handler: Handler): Promise<Ending
 
 /** Never rejects: what a handler or its schema throws is a value here, described while it is at hand. */
 async function runHandler(
+  clock: Clock,
   handler: Handler,
   job: ClaimedJob,
   context: HandlerContext,
@@ -131,7 +152,7 @@ async function runHandler(
     context.signal.throwIfAborted();
     return { kind: 'returned', value: await prepared.run(handlerJob(job), context) };
   } catch (thrown) {
-    return { kind: 'failed', ...describeError(thrown) };
+    return thrownEnding(thrown, clock.now());
   }
 }
 
@@ -160,17 +181,21 @@ function stoppedEnding(reason: StopReason, late: Ending | undefined, stepSeconds
     case 'lease_lost':
       return { kind: 'lease_lost' };
     case 'run_deadline_exceeded':
-      return failed(reason, 'The attempt ran longer than it may.', true);
+      return failed(reason, 'The attempt ran longer than it may.', 'transient');
+    case 'cancelled':
+      // Whatever is reported ends the job as cancelled; a result that came after all is kept with it.
+      if (late?.kind === 'returned') return late;
+      return failed(reason, 'The job was called off while it ran.', 'permanent');
     case 'lease_expired':
       // Nobody said that the lease is lost, so work that was finished may still count: the database will judge.
       if (late?.kind === 'returned') return late;
-      return failed(reason, 'No heartbeat was answered before the lease ran out.', true);
+      return failed(reason, 'No heartbeat was answered before the lease ran out.', 'transient');
     case 'no_progress':
       if (late?.kind === 'returned') return late;
       return failed(
         reason,
         `No progress was reported within the step time of ${stepSeconds} s, so the lease was not renewed.`,
-        true,
+        'transient',
       );
   }
 }

@@ -47,6 +47,25 @@ export function signWebhook(
 }
 
 /**
+ * The same with a signature by each key, separated by spaces as the standard has it: a receiver that knows either key
+ * accepts the message, so keys can be changed on the two sides one after the other.
+ *
+ * @param keys one or more, the newest first
+ */
+export function signWebhookWithAll(
+  keys: readonly string[],
+  message: { readonly id: string; readonly body: string; readonly nowMs: number },
+): SignedHeaders {
+  const signed = keys.map((key) => signWebhook(key, message));
+  const [first] = signed;
+  if (first === undefined) throw new RangeError('Give at least one signing key.');
+  return {
+    ...first,
+    'webhook-signature': signed.map((one) => one['webhook-signature']).join(' '),
+  };
+}
+
+/**
  * @param keys live keys; a signature by any of them is accepted
  * @param message `headers`: value of a header by lower-case name; `nowMs`: since the Unix epoch
  * @param toleranceSeconds how far the sender's clock and ours may differ, both ways

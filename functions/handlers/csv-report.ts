@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { defineHandler } from '../../shared/handler.ts';
-import { HandlerFailure } from '../../shared/handler-failure.ts';
+import { PermanentError } from '../../shared/handler-errors.ts';
 import { utf8Bytes } from '../../shared/json-size.ts';
 import type { JsonObject } from '../../shared/json-value.ts';
 import { MAX_RESULT_BYTES } from '../../shared/limits.ts';
@@ -43,12 +43,9 @@ export const csvReport = defineHandler({
     const rows = job.payload.rows.map(flattenRow);
     const columns = job.payload.columns ?? columnsOf(rows);
     if (columns.length > MAX_COLUMNS) {
-      throw new HandlerFailure(
+      throw new PermanentError(
         'too_many_columns',
         `The rows have more than ${MAX_COLUMNS} columns.`,
-        {
-          retryable: false,
-        },
       );
     }
     let csv = csvHeader(columns);
@@ -62,10 +59,9 @@ export const csvReport = defineHandler({
     }
     const bytes = utf8Bytes(csv);
     if (bytes > MAX_CSV_BYTES) {
-      throw new HandlerFailure(
+      throw new PermanentError(
         'report_too_large',
         `The report is ${bytes} bytes; at most ${MAX_CSV_BYTES} are kept. Send fewer rows or name fewer columns.`,
-        { retryable: false },
       );
     }
     return { title: job.payload.title ?? null, rows: rows.length, columns: columns.length, csv };

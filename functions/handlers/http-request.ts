@@ -1,11 +1,18 @@
 import { z } from 'zod';
 
 import { defineHandler } from '../../shared/handler.ts';
-import { HandlerFailure } from '../../shared/handler-failure.ts';
+import { PermanentError, RetryAfter, TransientError } from '../../shared/handler-errors.ts';
+import {
+  isRedirectStatus,
+  isSuccessStatus,
+  isTransientStatus,
+  statusCode,
+} from '../../shared/http-status.ts';
+import { readStart } from '../../shared/read-start.ts';
+import { parseRetryAfter } from '../../shared/retry-after.ts';
 import { safeText } from '../../shared/safe-text.ts';
 
-const MAX_RESPONSE_CHARS = 4000;
-const RETRYABLE_STATUS = new Set([408, 425, 429]);
+const MAX_RESPONSE_BYTES = 4000;
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET'] as const;
 
 /** Set by the platform or by us: a payload must not forge them. */
@@ -24,7 +31,7 @@ const schema = z.strictObject({
 
 /**
  * `http.request` in queue `http`: sends the payload's body to a URL. 2xx is success; 408, 425, 429, 5xx and a failed
- * connection are tried again; any other answer, a redirect among them, is final. The receiver gets the same
+ * connection are tried again, `Retry-After` honoured; any other answer, a redirect among them, is final. The receiver gets the same
  * `Idempotency-Key` on every attempt and can tell a repeat by it.
  *
  * @example { "url": "https://example.com/hook", "body": { "order": 7 } }
@@ -37,22 +44,48 @@ export const httpRequest = defineHandler({
   maxRunSeconds: 25,
   async run(job, context) {
     const { url, method, headers, body } = job.payload;
-    const response = await fetch(url, {
+    const response = await fetchOrTransient(url, {
       method,
       headers: requestHeaders(headers, job.headers['traceparent'], context.idempotencyKey),
       redirect: 'manual',
       signal: context.signal,
       ...(method === 'GET' || body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    context.progress(`status ${response.status}`);
-    const text = await readStart(response);
-    if (response.status >= 200 && response.status < 300)
-      return { status: response.status, body: text };
-    throw new HandlerFailure(failureCode(response), failureMessage(response, text), {
-      retryable: response.status >= 500 || RETRYABLE_STATUS.has(response.status),
-    });
+    const { status } = response;
+    context.progress(`status ${status}`);
+    const text = await textOf(response);
+    if (isSuccessStatus(status)) return { status, body: text };
+    throw failureOf(response, text, context.clock.now());
   },
 });
+
+async function fetchOrTransient(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (cause) {
+    throw new TransientError('http_unreachable', 'The request got no answer.', { cause });
+  }
+}
+
+/** The status is the answer: a body that breaks off must not make a request that succeeded run again. */
+async function textOf(response: Response): Promise<string> {
+  const start = await readStart(response, MAX_RESPONSE_BYTES).catch(() => undefined);
+  return safeText(start?.text ?? '', MAX_RESPONSE_BYTES);
+}
+
+function failureOf(response: Response, text: string, nowMs: number): Error {
+  const { status, headers } = response;
+  const code = statusCode(status);
+  if (isRedirectStatus(status)) {
+    return new PermanentError(code, 'The answer was a redirect, which is not followed.');
+  }
+  const message = `The answer was ${status}${text === '' ? '' : `: ${text}`}`;
+  if (!isTransientStatus(status)) return new PermanentError(code, message);
+  const seconds = parseRetryAfter(headers.get('retry-after'), nowMs);
+  return seconds === undefined
+    ? new TransientError(code, message)
+    : new RetryAfter(seconds, message, { code });
+}
 
 function requestHeaders(
   given: Readonly<Record<string, string>>,
@@ -66,34 +99,4 @@ function requestHeaders(
   headers.set('idempotency-key', idempotencyKey);
   if (typeof traceparent === 'string') headers.set('traceparent', traceparent);
   return headers;
-}
-
-function failureCode(response: Response): string {
-  return isRedirect(response) ? 'http_redirect' : `http_${response.status}`;
-}
-
-function failureMessage(response: Response, text: string): string {
-  if (isRedirect(response)) return 'The answer was a redirect, which is not followed.';
-  return `The answer was ${response.status}${text === '' ? '' : `: ${text}`}`;
-}
-
-/** By the fetch standard the status of a redirect that is not followed is hidden (0); Node and Workers show it. */
-function isRedirect({ status }: Response): boolean {
-  return status === 0 || (status >= 300 && status < 400);
-}
-
-/** Reads no more than is kept, whatever the other side sends. */
-async function readStart(response: Response): Promise<string> {
-  const body: ReadableStream<Uint8Array> | null = response.body;
-  if (body === null) return '';
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
-  let text = '';
-  while (text.length <= MAX_RESPONSE_CHARS) {
-    const { done, value } = await reader.read();
-    if (done) return safeText(text + decoder.decode(), MAX_RESPONSE_CHARS);
-    text += decoder.decode(value, { stream: true });
-  }
-  await reader.cancel();
-  return safeText(text, MAX_RESPONSE_CHARS);
 }

@@ -1,14 +1,14 @@
 import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
 import { workRequest } from '../../shared/schemas/work-request.ts';
-import type { RunOutcome } from '../../shared/report-ending.ts';
+import type { PushOutcome } from '../../shared/push/push-job.ts';
 import type { AppDeps } from '../deps.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { workOnce } from '../work-once.ts';
-import type { WorkOutcome } from '../work-once.ts';
+import type { WorkOutcome } from '../work-outcome.ts';
 import type { Route } from './route.ts';
 
 /**
- * A poke: claims one job of the queue and runs it before answering. Pokes are hints, so an empty queue, or one that
+ * A poke: claims one job of the queue and runs or pushes it before answering. Pokes are hints, so an empty queue, or one that
  * this deployment does not serve, is an ordinary answer.
  */
 export const work: Route = {
@@ -16,6 +16,7 @@ export const work: Route = {
   path: '/v1/work',
   access: { kind: 'poke_or_token', scope: 'work' },
   database: true,
+  idempotencyKey: 'ignored', // a hint: doubled, it finds an empty queue
   handle: async (context, deps) => {
     const { queue, depth } = await readJson(context, workRequest);
     const done = await workOnce(deps, {
@@ -56,7 +57,7 @@ function answer(queue: string, done: WorkOutcome): Record<string, unknown> {
   };
 }
 
-function details(run: RunOutcome): Record<string, string> {
+function details(run: PushOutcome): Record<string, string> {
   switch (run.outcome) {
     case 'succeeded':
       return run.resultProblem === undefined ? {} : { result_problem: run.resultProblem };
@@ -64,7 +65,10 @@ function details(run: RunOutcome): Record<string, string> {
       return { code: run.code, due_at: run.dueAt.toISOString() };
     case 'dead':
       return { code: run.code };
+    case 'snoozed':
+      return { due_at: run.dueAt.toISOString() };
     case 'cancelled':
+    case 'handed_over':
     case 'lease_lost':
     case 'unknown':
       return {};

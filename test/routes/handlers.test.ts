@@ -123,7 +123,7 @@ describe('http.request', () => {
 
   test('a connection that is refused is tried again', async () => {
     const { work } = await run('http', 'http.request', { url: 'http://127.0.0.1:1/', body: {} });
-    expect(work).toMatchObject({ outcome: 'retrying', code: 'handler_error' });
+    expect(work).toMatchObject({ outcome: 'retrying', code: 'http_unreachable' });
   });
 
   test('an endless answer is cut', async () => {

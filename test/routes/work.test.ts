@@ -45,7 +45,8 @@ describe('C.2 a poke claims one job and runs it', () => {
       body: { queue: 'elsewhere', depth: 0 },
     });
     expect(body).toEqual({ outcome: 'no_handler', queue: 'elsewhere' });
-    expect(scripted.app.http.endpoint.requests).toBe(before);
+    // One read: the queue's jobs might be pushed.
+    expect(scripted.app.http.endpoint.requests).toBe(before + 1);
     expect(await scripted.job(id)).toMatchObject({ state: 'pending', attempt: 0 });
   });
 

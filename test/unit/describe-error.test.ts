@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { describeError } from '../../shared/describe-error.ts';
-import { HandlerFailure } from '../../shared/handler-failure.ts';
+import { PermanentError } from '../../shared/handler-errors.ts';
 import { jsonTextBytes } from '../../shared/json-size.ts';
 import { parseJsonString } from '../../shared/json-text.ts';
 import { MAX_ERROR_BYTES, MAX_ERROR_MESSAGE_CHARS } from '../../shared/limits.ts';
@@ -48,9 +48,8 @@ describe('case B1 whatever is thrown has a description', () => {
     ],
     ['only NULs', '\u0000\u0000', 'An empty string was thrown'],
   ])('%s', (_name, thrown, message) => {
-    const { error, retryable } = describeError(thrown);
+    const error = describeError(thrown);
     expect(error).toMatchObject({ code: 'handler_error', message });
-    expect(retryable).toBe(true);
   });
 });
 
@@ -90,7 +89,7 @@ describe('case B3 a description is bounded, storable and keeps the original mess
     ['a NUL', new Error('a\u0000b'), 'ab'],
     ['a megabyte', new Error('m'.repeat(1_000_000)), 'm'.repeat(1000)],
   ])('%s', (_name, thrown, start) => {
-    const { error } = describeError(thrown);
+    const error = describeError(thrown);
     expect(error.message.startsWith(start)).toBe(true);
     expect(error.message.length).toBeGreaterThan(0);
     expect(error.message.length).toBeLessThanOrEqual(MAX_ERROR_MESSAGE_CHARS);
@@ -99,13 +98,13 @@ describe('case B3 a description is bounded, storable and keeps the original mess
   });
 
   test('of many members the first few and the count are kept', () => {
-    const { error } = describeError(many);
+    const error = describeError(many);
     expect(error['error_count']).toBe(5000);
     expect(error['errors']).toHaveLength(5);
   });
 
   test('of many causes the nearest are kept', () => {
-    expect(describeError(deep).error['causes']).toMatchObject([
+    expect(describeError(deep)['causes']).toMatchObject([
       { message: 'level 0' },
       { message: 'level 1' },
       { message: 'level 2' },
@@ -115,11 +114,12 @@ describe('case B3 a description is bounded, storable and keeps the original mess
   });
 });
 
-test('a HandlerFailure chooses its code and rules out a retry', () => {
-  const thrown = new HandlerFailure('card_declined', 'The bank said no.', { retryable: false });
+test('a classed error chooses its code', () => {
+  const thrown = new PermanentError('card_declined', 'The bank said no.');
   expect(describeError(thrown)).toMatchObject({
-    error: { code: 'card_declined', message: 'The bank said no.' },
-    retryable: false,
+    code: 'card_declined',
+    name: 'PermanentError',
+    message: 'The bank said no.',
   });
-  expect(new HandlerFailure('Not A Code', 'x').code).toBe('handler_error');
+  expect(new PermanentError('Not A Code', 'x').code).toBe('handler_error');
 });

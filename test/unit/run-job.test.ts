@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { LeaseholdError } from '../../shared/errors.ts';
 import type { HandlerContext } from '../../shared/handler.ts';
-import { HandlerFailure } from '../../shared/handler-failure.ts';
+import { PermanentError } from '../../shared/handler-errors.ts';
 import { JOB_ID, deferred, scriptedRun } from './support/scripted-run.ts';
 
 const unavailable = (): LeaseholdError =>
@@ -44,7 +44,7 @@ describe('an attempt', () => {
     expect(outcome).toMatchObject({ outcome: 'retrying' });
     expect(run.calls.fail).toMatchObject([
       {
-        retryable: false,
+        failureClass: 'permanent',
         error: {
           code: 'invalid_payload',
           problems: [
@@ -71,7 +71,7 @@ describe('an attempt', () => {
     });
     await run.start(() => undefined, { schema });
     expect(run.calls.fail).toMatchObject([
-      { failureClass: 'transient', error: { message: 'bad schema' } },
+      { failureClass: 'unknown', error: { message: 'bad schema' } },
     ]);
   });
 
@@ -79,7 +79,7 @@ describe('an attempt', () => {
     const run = scriptedRun();
     run.script.fail = async () => ({ outcome: 'dead', moreDue: true });
     const outcome = await run.start(() => {
-      throw new HandlerFailure('card_declined', 'no', { retryable: false });
+      throw new PermanentError('card_declined', 'no');
     });
     expect(outcome).toEqual({ outcome: 'dead', code: 'card_declined', moreDue: true });
     expect(run.calls.fail).toMatchObject([
@@ -125,7 +125,7 @@ test('case B3 the log names the right job and queue, and holds no payload and no
       event: 'job_failed',
       fields: {
         code: 'handler_error',
-        retryable: true,
+        class: 'unknown',
         job_id: JOB_ID,
         queue: 'q',
         type: 't',

@@ -3,7 +3,13 @@ import { SignJWT } from 'jose';
 import { createApp } from '../../../functions/app.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
 import type { Route } from '../../../functions/routes/route.ts';
-import { webClock, webIds, webRandom, webTimer } from '../../../functions/web-ports.ts';
+import {
+  webClock,
+  webIds,
+  webOutbound,
+  webRandom,
+  webTimer,
+} from '../../../functions/web-ports.ts';
 import { parseConfig } from '../../../shared/config.ts';
 import type { Handler } from '../../../shared/handler.ts';
 import { handlerRegistry } from '../../../shared/handler-registry.ts';
@@ -79,6 +85,7 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
     log,
     handlers: handlerRegistry(options.handlers ?? []),
     schema: { verified: false },
+    outbound: webOutbound,
     background: { run: (task) => void background.push(task()) },
     poker: {
       send: async (poke) => {

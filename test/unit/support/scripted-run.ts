@@ -4,9 +4,16 @@ import { defineHandler } from '../../../shared/handler.ts';
 import type { HandlerContext } from '../../../shared/handler.ts';
 import { handlerRegistry } from '../../../shared/handler-registry.ts';
 import type { ClaimedJob } from '../../../shared/queue/claimed-job.ts';
+import type { BeginEffectInput, BeginEffectOutcome } from '../../../shared/queue/begin-effect.ts';
 import type { CompleteInput, CompleteOutcome } from '../../../shared/queue/complete.ts';
 import type { FailInput, FailOutcome } from '../../../shared/queue/fail.ts';
+import type { GiveBackOutcome } from '../../../shared/queue/given-back.ts';
 import type { HeartbeatInput, HeartbeatOutcome } from '../../../shared/queue/heartbeat.ts';
+import type {
+  SettleEffectInput,
+  SettleEffectOutcome,
+} from '../../../shared/queue/settle-effect.ts';
+import type { SnoozeInput } from '../../../shared/queue/snooze.ts';
 import type { RunOutcome } from '../../../shared/report-ending.ts';
 import { runJob } from '../../../shared/run-job.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -19,6 +26,9 @@ export interface Script {
   heartbeat: (input: HeartbeatInput) => Promise<HeartbeatOutcome>;
   complete: (input: CompleteInput) => Promise<CompleteOutcome>;
   fail: (input: FailInput) => Promise<FailOutcome>;
+  snooze: (input: SnoozeInput) => Promise<GiveBackOutcome>;
+  beginEffect: (input: BeginEffectInput) => Promise<BeginEffectOutcome>;
+  settleEffect: (input: SettleEffectInput) => Promise<SettleEffectOutcome>;
 }
 
 export interface ScriptedRun {
@@ -30,6 +40,9 @@ export interface ScriptedRun {
     readonly heartbeat: HeartbeatInput[];
     readonly complete: CompleteInput[];
     readonly fail: FailInput[];
+    readonly snooze: SnoozeInput[];
+    readonly beginEffect: BeginEffectInput[];
+    readonly settleEffect: SettleEffectInput[];
   };
   start(run: (context: HandlerContext) => unknown, options?: RunOptions): Promise<RunOutcome>;
 }
@@ -41,13 +54,21 @@ export interface RunOptions {
   readonly maxRunSeconds?: number;
   readonly invocationMs?: number;
   readonly schema?: z.ZodType;
+  readonly schemaVersions?: readonly number[];
 }
 
 /** A job of queue `q` and type `t` with a lease of 30 s, run against a scripted far end on a clock of the test's own. */
 export function scriptedRun(): ScriptedRun {
   const time = new ManualClock();
   const log = new RecordingLog();
-  const calls: ScriptedRun['calls'] = { heartbeat: [], complete: [], fail: [] };
+  const calls: ScriptedRun['calls'] = {
+    heartbeat: [],
+    complete: [],
+    fail: [],
+    snooze: [],
+    beginEffect: [],
+    settleEffect: [],
+  };
   const script: Script = {
     heartbeat: async ({ leaseSeconds = 30 }) => ({
       outcome: 'held',
@@ -57,6 +78,12 @@ export function scriptedRun(): ScriptedRun {
     }),
     complete: async () => ({ outcome: 'succeeded', moreDue: false }),
     fail: async () => ({ outcome: 'pending', dueAt: new Date(time.now() + 1000), moreDue: false }),
+    snooze: async ({ delayMs }) => ({
+      outcome: 'pending',
+      dueAt: new Date(time.now() + delayMs),
+    }),
+    beginEffect: async () => ({ outcome: 'run' }),
+    settleEffect: async () => 'settled',
   };
   return {
     time,
@@ -69,6 +96,7 @@ export function scriptedRun(): ScriptedRun {
         type: 't',
         schema: options.schema ?? z.unknown(),
         run: (_job, context) => run(context),
+        ...(options.schemaVersions === undefined ? {} : { schemaVersions: options.schemaVersions }),
         ...(options.leaseSeconds === undefined ? {} : { leaseSeconds: options.leaseSeconds }),
         ...(options.stepSeconds === undefined ? {} : { stepSeconds: options.stepSeconds }),
         ...(options.maxRunSeconds === undefined ? {} : { maxRunSeconds: options.maxRunSeconds }),
@@ -92,6 +120,18 @@ export function scriptedRun(): ScriptedRun {
             fail: (input) => {
               calls.fail.push(input);
               return script.fail(input);
+            },
+            snooze: (input) => {
+              calls.snooze.push(input);
+              return script.snooze(input);
+            },
+            beginEffect: (input) => {
+              calls.beginEffect.push(input);
+              return script.beginEffect(input);
+            },
+            settleEffect: (input) => {
+              calls.settleEffect.push(input);
+              return script.settleEffect(input);
             },
           },
         },

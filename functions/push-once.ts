@@ -1,0 +1,55 @@
+import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS } from '../shared/limits.ts';
+import { pushJob } from '../shared/push/push-job.ts';
+import { claim } from '../shared/queue/claim.ts';
+import { recordPush } from '../shared/queue/record-push.ts';
+import type { AppDeps } from './deps.ts';
+import { runOperationsOver } from './run-operations-over.ts';
+import { ran } from './work-outcome.ts';
+import type { WorkOutcome } from './work-outcome.ts';
+
+export interface PushInput {
+  readonly queue: string;
+  readonly targetUrl: string;
+  /** The queue's. */
+  readonly leaseSeconds: number;
+  /** Local milliseconds at which the platform ends this invocation. */
+  readonly invocationEndsAt: number;
+}
+
+/**
+ * Claims one job of a queue whose jobs are pushed, and sends it. The lease belongs to `push/<queue>`: a receiver that
+ * takes a job over reports it with a token whose subject is that name, and no header or body can make it another.
+ */
+export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOutcome> {
+  const { clock, config, ids, sql } = deps;
+  if (config.pushSecrets.length === 0) {
+    deps.log.error('push_not_configured', { queue: input.queue });
+    return { outcome: 'push_not_configured' };
+  }
+  const owner = pushOwner(input.queue);
+  const claimSentAt = clock.now();
+  const secondsLeft = Math.floor((input.invocationEndsAt - claimSentAt) / 1000);
+  const claimed = await claim(sql, {
+    queue: input.queue,
+    owner,
+    claimId: ids.uuidv7(),
+    leaseAtMost: Math.min(Math.max(secondsLeft, MIN_LEASE_SECONDS), MAX_LEASE_SECONDS),
+  });
+  if (claimed.outcome === 'empty') return claimed;
+  const run = await pushJob(
+    {
+      ...deps,
+      operations: runOperationsOver(sql),
+      recordPush: (ok) => recordPush(sql, { queue: input.queue, ok }),
+      keys: config.pushSecrets,
+      policy: config.pushTargets,
+    },
+    { ...input, job: claimed.job, owner, claimSentAt },
+  );
+  return ran(claimed.job, run);
+}
+
+/** Who holds the leases of pushed jobs: the subject of the token that their receiver reports with. */
+export function pushOwner(queue: string): string {
+  return `push/${queue}`;
+}
