@@ -127,11 +127,14 @@ export const MAX_FAILED_RESPONSE_CHARS = 1000;
 
 /** A slot of a schedule that is no older than this when a tick finds it is on time: ticks come once a minute, or a little later. */
 export const ON_TIME_SECONDS = 90;
+export const MAX_SCHEDULE_NAME_CHARS = 128;
 /** Missed slots that one schedule may make up for. */
 export const MAX_MISSED_SLOTS = 100;
 /** Schedules that one tick reads at a time, and how often it reads. */
 export const MAX_TICK_SCHEDULES = 100;
 export const MAX_TICK_READS = 5;
+/** Schedules decided at one time: Workers allow six open connections. */
+export const MAX_CONCURRENT_FIRINGS = 5;
 /** Slots to come that an answer about a schedule shows. */
 export const SHOWN_SLOTS = 5;
 /** A tick that went well is noted this often, and not each time: the note would become a hot row. */
@@ -140,3 +143,5 @@ export const RETENTION_EVERY_SECONDS = 60 * 60;
 /** Rows of each kind that one call of retention deletes, and calls of one pass. */
 export const MAX_RETENTION_ROWS = 5000;
 export const MAX_RETENTION_CALLS = 20;
+/** Answers to idempotency keys are kept at least this long. */
+export const IDEMPOTENCY_KEY_HOURS = 24;
