@@ -1,15 +1,16 @@
 -- leasehold.complete: ends the attempt and the job as succeeded.
 --
 --   p_job_id, p_owner, p_fencing_token  the lease, unexpired
---   p_result          any JSON value up to 1 MiB, or null
+--   p_result          any JSON value up to 2 MiB as jsonb, or null
 --   p_result_problem  why the result is not there, when the caller could not store it
---   p_raise           raise LH004 instead of answering lease_lost, so that the handler's own writes in the same
---                     transaction roll back with it (default false)
+--   p_raise           for a call inside the handler's own transaction: raise instead of answering wherever this statement
+--                     did not end the attempt itself, so that the handler's writes roll back with it (default false)
 --
 -- Returns one row: succeeded; cancelled when the job had been called off before this statement saw it, then the result is
 -- kept and the attempt counts as succeeded; or lease_lost when the lease ran out or another holds the job, then nothing
--- changed. Repeated after a lost answer it gives the same outcome. A result over the limit is left out and named as the
--- problem: the work happened, so the job ends all the same. more_due hints at further due work in the queue.
+-- changed. Repeated after a lost answer it gives the same outcome. With p_raise, lease_lost is raised as LH004, and a repeat
+-- as LH005: the first time committed with its writes, and these must not be made twice. A result over the limit is left out
+-- and named as the problem: the work happened, so the job ends all the same. more_due hints at further due work in the queue.
 -- Example: select * from leasehold.complete('…', 'worker-7', 3, '{"sent": true}');
 create or replace function leasehold.complete(
   p_job_id uuid,
@@ -32,7 +33,7 @@ declare
   v_state text := 'succeeded';
   r leasehold.job_state;
 begin
-  if pg_column_size(p_result) > 1048576 then
+  if pg_column_size(p_result) > 2097152 then
     p_result := null;
     p_result_problem := 'result_too_large';
   end if;
@@ -42,12 +43,16 @@ begin
   if r.job_id is null then
     return query
     select e.next_state, e.more_due from leasehold.ended_attempt(p_job_id, p_owner, p_fencing_token, 'succeeded') e;
-    if not found then
+    if found then
       if p_raise then
-        raise exception using errcode = 'LH004', message = 'lease_lost: another attempt may hold this job';
+        raise exception using errcode = 'LH005', message = 'already_completed: this attempt has succeeded before';
       end if;
-      return query select 'lease_lost', false;
+      return;
     end if;
+    if p_raise then
+      raise exception using errcode = 'LH004', message = 'lease_lost: another attempt may hold this job';
+    end if;
+    return query select 'lease_lost', false;
     return;
   end if;
 
