@@ -5,6 +5,7 @@ import type { FieldProblem } from './errors.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { problemsOf } from './parse-with.ts';
 import type { Clock, Log } from './ports.ts';
+import type { Lease } from './queue/lease.ts';
 
 /** What a handler is told about its job. */
 export interface HandlerJob<Payload> {
@@ -39,6 +40,8 @@ export interface HandlerContext {
   /** Grows with every claim of the job: give it to stores of your own, and let them refuse a smaller one. */
   readonly fencingToken: string;
   readonly attempt: number;
+  /** Names the lease, for completing the job in a transaction of your own (`completeIn`, `completeStatement`). */
+  readonly lease: Lease;
   /** Does something outside the database with a record before and after it; see `Effect`. */
   readonly effect: Effect;
   /** The time of this process, for delays and such; tests can hold it. */
