@@ -62,11 +62,11 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(
         do: fc.constant('enqueue' as const),
         key: fc.nat(3),
         dedup: fc.nat(4),
-        maxAttempts: fc.integer({ min: 1, max: 3 }),
+        maxAttempts: fc.constantFrom(1, 2, 4, 4),
         delayed: fc.boolean(),
       }),
     },
-    { weight: 8, arbitrary: fc.record({ do: fc.constant('claim' as const) }) },
+    { weight: 10, arbitrary: fc.record({ do: fc.constant('claim' as const) }) },
     {
       weight: 4,
       arbitrary: fc.record({
@@ -105,6 +105,8 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(
       weight: 6,
       arbitrary: fc.record({
         do: fc.constantFrom(
+          'expire' as const,
+          'expire' as const,
           'expire' as const,
           'cancel' as const,
           'redrive' as const,
