@@ -7,7 +7,9 @@ import { readTraceContext } from '../shared/trace-context.ts';
 import type { AppDeps } from './deps.ts';
 import { HttpFault } from './http-fault.ts';
 import { authorise } from './middleware/auth.ts';
+import { withIdempotencyKey } from './middleware/idempotency.ts';
 import { knownError, problemResponse, PROBLEMS } from './middleware/problem.ts';
+import { checkRate } from './middleware/rate-limit.ts';
 import { requestIdOf } from './middleware/request-id.ts';
 import { ROUTES } from './routes/index.ts';
 import type { AppEnv, Route } from './routes/route.ts';
@@ -55,9 +57,14 @@ export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App
         const log = logWith(deps.log, { request_id: context.get('requestId') });
         const requestDeps: AppDeps = { ...deps, log };
         context.set('route', path);
-        context.set('actor', await authorise(context, requestDeps, route.access));
+        const caller = await authorise(context, requestDeps, route.access);
+        context.set('actor', caller.actor);
+        context.set('queues', caller.queues);
+        if (caller.byToken) {
+          await checkRate(deps, { actor: caller.actor, method: route.method, route: path });
+        }
         if (route.database) await ensureSchema(deps.sql, deps.schema);
-        return await route.handle(context, requestDeps);
+        return await withIdempotencyKey(context, requestDeps, route);
       });
     }
     app.all(path, () => {

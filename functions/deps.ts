@@ -2,11 +2,14 @@ import type { Config } from '../shared/config.ts';
 import { parseConfig } from '../shared/config.ts';
 import { createNeonSql } from '../shared/database/neon-sql.ts';
 import type { HandlerRegistry } from '../shared/handler-registry.ts';
-import type { Clock, Ids, Log, Poker, Random, Sql, Timer } from '../shared/ports.ts';
+import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../shared/ports.ts';
 import type { Background } from './background.ts';
 import { createJsonLog } from './json-log.ts';
+import { createJwksCache } from './middleware/jwks.ts';
+import type { JwksCache } from './middleware/jwks.ts';
+import type { RateLimit } from './rate-limit.ts';
 import type { SchemaGate } from './schema-gate.ts';
-import { webClock, webIds, webRandom, webTimer } from './web-ports.ts';
+import { webClock, webIds, webOutbound, webRandom, webTimer } from './web-ports.ts';
 
 /**
  * What outlives a request: constants, and values that can be lost. No socket, stream or pending promise is among them:
@@ -22,6 +25,10 @@ export interface IsolateDeps {
   readonly log: Log;
   readonly handlers: HandlerRegistry;
   readonly schema: SchemaGate;
+  /** Sends pushed jobs. */
+  readonly outbound: Outbound;
+  /** Public keys of the sign-in provider. */
+  readonly jwks: JwksCache;
 }
 
 /** What the app gets, for one invocation. */
@@ -31,6 +38,8 @@ export interface AppDeps extends IsolateDeps {
   readonly poker: Poker;
   /** How long the platform lets one invocation run, in milliseconds: bounds leases and runs. */
   readonly invocationMs: number;
+  /** The deployment's own limit on calls; none when absent. */
+  readonly rateLimit?: RateLimit;
 }
 
 /**
@@ -51,5 +60,14 @@ export function createIsolateDeps(
     log: createJsonLog(webClock),
   };
   const sql = createNeonSql({ connectionString: config.databaseUrl.reveal(), ...ports });
-  return { ...ports, config, sql, ids: webIds, handlers, schema: { verified: false } };
+  return {
+    ...ports,
+    config,
+    sql,
+    ids: webIds,
+    handlers,
+    schema: { verified: false },
+    outbound: webOutbound,
+    jwks: createJwksCache(),
+  };
 }

@@ -5,13 +5,20 @@ import { LeaseholdError } from './errors.ts';
 import type { FieldProblem } from './errors.ts';
 import { MIN_AUTH_SECRET_BYTES } from './limits.ts';
 import { parseWith, stating } from './parse-with.ts';
+import type { PushTargetPolicy } from './push/target.ts';
 import { Secret } from './secret.ts';
 import { decodeWebhookKey } from './webhook.ts';
 
 /** Everything a deployment can be told, checked and frozen. Secrets do not print. */
 export interface Config {
   readonly databaseUrl: Secret;
-  readonly authSecret: Secret;
+  /** Signs bearer tokens with HS256. At least one of this and `jwksUrl` is there. */
+  readonly authSecret: Secret | undefined;
+  /** Where the sign-in provider keeps its public keys; tokens signed with one of them are taken as well. */
+  readonly jwksUrl: URL | undefined;
+  /** What `iss` and `aud` of every token must be; undefined: anything. */
+  readonly authIssuer: string | undefined;
+  readonly authAudience: string | undefined;
   /** One or two `whsec_…` keys: the first signs, all verify, so that a key can be changed without a gap. */
   readonly pokeSecrets: readonly Secret[];
   /** Whether an enqueue pokes the worker after its commit. */
@@ -20,48 +27,83 @@ export interface Config {
   readonly chainPokes: boolean;
   /** Where pokes go when there is no service binding: an origin such as `https://jobs.example.com`. */
   readonly pokeUrl: URL | undefined;
+  /** One or two `whsec_…` keys that sign pushed jobs, both at once while receivers change theirs; none: no pushes. */
+  readonly pushSecrets: readonly Secret[];
+  /** Where jobs may be pushed to. */
+  readonly pushTargets: PushTargetPolicy;
 }
 
 /** The names that are read; anything else in the record (bindings, other programs' variables) is left alone. */
 const CONFIG_NAMES = [
   'DATABASE_URL',
   'AUTH_SECRET',
+  'JWKS_URL',
+  'AUTH_ISSUER',
+  'AUTH_AUDIENCE',
   'POKE_SECRETS',
   'INSERT_POKES',
   'CHAIN_POKES',
   'POKE_URL',
+  'PUSH_SECRETS',
+  'PUSH_ALLOW_HTTP',
+  'PUSH_ALLOWED_HOSTS',
 ] as const;
+
+const MAX_CLAIM_CHARS = 1000;
 
 const DATABASE_URL_RULE =
   'must be a postgres:// URL with a user, a password, a host and a database name';
-const AUTH_SECRET_RULE = `must be at least ${MIN_AUTH_SECRET_BYTES} bytes`;
-const POKE_SECRETS_RULE =
+const AUTH_SECRET_RULE = `must be at least ${MIN_AUTH_SECRET_BYTES} bytes; it may be left out where JWKS_URL is set`;
+const JWKS_URL_RULE =
+  'must be an https:// URL without user and fragment (http:// for this machine alone)';
+const CLAIM_RULE = `must be at most ${MAX_CLAIM_CHARS} characters`;
+const SIGNING_KEYS_RULE =
   'must be one or two keys "whsec_" + base64 of 24 to 64 bytes, separated by a space';
 const SWITCH_RULE = 'must be "on" or "off"';
 const POKE_URL_RULE = 'must be an http:// or https:// URL without user, query and fragment';
+const ALLOWED_HOSTS_RULE = 'must be hosts, each with or without a port, separated by spaces';
 
-const onOff = z
-  .enum({ on: 'on', off: 'off' }, stating(SWITCH_RULE))
-  .default('on')
-  .transform((value) => value === 'on');
+function onOff(unset: 'on' | 'off'): z.ZodType<boolean> {
+  return z
+    .enum({ on: 'on', off: 'off' }, stating(SWITCH_RULE))
+    .default(unset)
+    .transform((value) => value === 'on');
+}
+
+const signingKeys = z
+  .string(stating(SIGNING_KEYS_RULE))
+  .transform((text) => text.split(' ').filter((key) => key !== ''))
+  .refine((keys) => keys.length >= 1 && keys.length <= 2, SIGNING_KEYS_RULE)
+  .refine((keys) => keys.every((key) => decodeWebhookKey(key) !== undefined), SIGNING_KEYS_RULE);
+
+const authSecret = z
+  .string(stating(AUTH_SECRET_RULE))
+  .refine(
+    (text) => new TextEncoder().encode(text).length >= MIN_AUTH_SECRET_BYTES,
+    AUTH_SECRET_RULE,
+  );
 
 const schema = z.object({
   DATABASE_URL: z.string(stating(DATABASE_URL_RULE)).refine(isDatabaseUrl, DATABASE_URL_RULE),
-  AUTH_SECRET: z
-    .string(stating(AUTH_SECRET_RULE))
-    .refine(
-      (text) => new TextEncoder().encode(text).length >= MIN_AUTH_SECRET_BYTES,
-      AUTH_SECRET_RULE,
-    ),
-  POKE_SECRETS: z
-    .string(stating(POKE_SECRETS_RULE))
-    .transform((text) => text.split(' ').filter((key) => key !== ''))
-    .refine((keys) => keys.length >= 1 && keys.length <= 2, POKE_SECRETS_RULE)
-    .refine((keys) => keys.every((key) => decodeWebhookKey(key) !== undefined), POKE_SECRETS_RULE),
-  INSERT_POKES: onOff,
-  CHAIN_POKES: onOff,
+  AUTH_SECRET: authSecret,
+  JWKS_URL: z.string(stating(JWKS_URL_RULE)).refine(isJwksUrl, JWKS_URL_RULE).optional(),
+  AUTH_ISSUER: z.string(stating(CLAIM_RULE)).max(MAX_CLAIM_CHARS, CLAIM_RULE).optional(),
+  AUTH_AUDIENCE: z.string(stating(CLAIM_RULE)).max(MAX_CLAIM_CHARS, CLAIM_RULE).optional(),
+  POKE_SECRETS: signingKeys,
+  INSERT_POKES: onOff('on'),
+  CHAIN_POKES: onOff('on'),
   POKE_URL: z.string(stating(POKE_URL_RULE)).refine(isPokeUrl, POKE_URL_RULE).optional(),
+  PUSH_SECRETS: signingKeys.default([]),
+  PUSH_ALLOW_HTTP: onOff('off'),
+  PUSH_ALLOWED_HOSTS: z
+    .string(stating(ALLOWED_HOSTS_RULE))
+    .transform((text) => text.split(' ').flatMap((host) => (host === '' ? [] : [plainHost(host)])))
+    .refine((hosts) => hosts.every((host) => host !== undefined), ALLOWED_HOSTS_RULE)
+    .optional(),
 });
+
+/** With a sign-in provider, the shared secret may be left out. */
+const schemaWithProvider = schema.extend({ AUTH_SECRET: authSecret.optional() });
 
 /**
  * Reads the configuration out of a plain record of variables, once per cold start.
@@ -77,16 +119,26 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
       return value === undefined || value === '' ? [] : [[name, value]];
     }),
   );
-  const parsed = parseWith(schema, picked);
+  const parsed = parseWith('JWKS_URL' in picked ? schemaWithProvider : schema, picked);
   if (!parsed.ok) throw configError(parsed.problems);
   const { value } = parsed;
   return Object.freeze({
     databaseUrl: new Secret(value.DATABASE_URL),
-    authSecret: new Secret(value.AUTH_SECRET),
+    authSecret: value.AUTH_SECRET === undefined ? undefined : new Secret(value.AUTH_SECRET),
+    jwksUrl: value.JWKS_URL === undefined ? undefined : new URL(value.JWKS_URL),
+    authIssuer: value.AUTH_ISSUER,
+    authAudience: value.AUTH_AUDIENCE,
     pokeSecrets: Object.freeze(value.POKE_SECRETS.map((key) => new Secret(key))),
     insertPokes: value.INSERT_POKES,
     chainPokes: value.CHAIN_POKES,
     pokeUrl: value.POKE_URL === undefined ? undefined : new URL(value.POKE_URL),
+    pushSecrets: Object.freeze(value.PUSH_SECRETS.map((key) => new Secret(key))),
+    pushTargets: Object.freeze({
+      allowHttp: value.PUSH_ALLOW_HTTP,
+      ...(value.PUSH_ALLOWED_HOSTS === undefined
+        ? {}
+        : { allowedHosts: Object.freeze(value.PUSH_ALLOWED_HOSTS.filter(isDefined)) }),
+    }),
   });
 }
 
@@ -118,6 +170,30 @@ function isPokeUrl(text: string): boolean {
   );
 }
 
+/** Who reads the keys over plain HTTP lets anybody on the way sign in. */
+function isJwksUrl(text: string): boolean {
+  const url = parseUrl(text);
+  if (url === undefined || url.username !== '' || url.password !== '' || url.hash !== '') {
+    return false;
+  }
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
+}
+
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** `host` or `host:port` as the URL parser writes it, or undefined when it is neither. */
+function plainHost(text: string): string | undefined {
+  const [, host, port = ''] = /^(\[[0-9a-f:.]+\]|[^:/?#@[\]\\]+)(:\d{1,5})?$/i.exec(text) ?? [];
+  const url = host === undefined ? undefined : parseUrl(`http://${host}/`);
+  return url === undefined ? undefined : `${url.hostname}${port}`;
+}
+
+function isDefined<Value>(value: Value | undefined): value is Value {
+  return value !== undefined;
 }

@@ -1,34 +1,41 @@
-import { errors, jwtVerify } from 'jose';
-
 import { LeaseholdError } from '../../shared/errors.ts';
-import { MAX_OWNER_CHARS } from '../../shared/limits.ts';
-import { isValidName } from '../../shared/names.ts';
+import type { Scope } from '../../shared/scopes.ts';
 import { verifyWebhook } from '../../shared/webhook.ts';
 import type { AppDeps } from '../deps.ts';
 import { HttpFault } from '../http-fault.ts';
-import type { Access, RouteContext, Scope } from '../routes/route.ts';
+import type { Access, RouteContext } from '../routes/route.ts';
 import { readBody } from './read-body.ts';
+import { verifyToken } from './verify-token.ts';
 
-const CLOCK_TOLERANCE_SECONDS = 5;
 const CHALLENGE = 'Bearer realm="leasehold"';
 
-type AuthDeps = Pick<AppDeps, 'config' | 'clock' | 'ids' | 'log'>;
+type AuthDeps = Pick<AppDeps, 'config' | 'clock' | 'timer' | 'ids' | 'log' | 'jwks'>;
+
+/** Who is calling, from the credential alone. */
+export interface Caller {
+  /**
+   * The subject of a token; a poke comes from the deployment itself, and each of its workers gets a name of its own.
+   */
+  readonly actor: string;
+  /** The only queues the credential is for; undefined: all. */
+  readonly queues: ReadonlySet<string> | undefined;
+  /** Whether a token says so: somebody outside, whom a rate limit is for. */
+  readonly byToken: boolean;
+}
 
 /**
  * Decides who is calling and whether they may. Closed by default: an access that is missing or unknown lets nobody in.
  *
- * @returns the actor, from the credential alone: the subject of a token; a poke comes from the deployment itself, and
- *   each of its workers gets a name of its own
- * @throws {LeaseholdError} `unauthenticated`, `bad_signature`, `forbidden`
+ * @throws {LeaseholdError} `unauthenticated`, `bad_signature`, `forbidden`, `sign_in_unavailable`
  */
 export async function authorise(
   context: RouteContext,
   deps: AuthDeps,
   access: Access | undefined,
-): Promise<string> {
+): Promise<Caller> {
   switch (access?.kind) {
     case 'public':
-      return 'anonymous';
+      return { actor: 'anonymous', queues: undefined, byToken: false };
     case 'token':
       return await authoriseToken(context, deps, access.scope);
     case 'poke_or_token':
@@ -44,9 +51,9 @@ export async function authorise(
 
 async function authoriseToken(
   context: RouteContext,
-  { config, clock }: AuthDeps,
+  deps: AuthDeps,
   scope: Scope,
-): Promise<string> {
+): Promise<Caller> {
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(
     context.req.header('authorization') ?? '',
   )?.[1];
@@ -55,52 +62,25 @@ async function authoriseToken(
       'www-authenticate': CHALLENGE,
     });
   }
-  const claims = await verifyToken(token, config.authSecret.reveal(), clock.now());
-  const scopes = typeof claims.scope === 'string' ? claims.scope.split(' ') : [];
+  const verified = await verifyToken(token, deps);
+  if (!verified.ok) {
+    throw new HttpFault('unauthenticated', verified.message, {
+      'www-authenticate': `${CHALLENGE}, error="invalid_token"`,
+    });
+  }
+  const { subject, scopes, queues } = verified.token;
   if (!scopes.includes(scope)) {
     throw new HttpFault('forbidden', `The token lacks the scope "${scope}".`, {
       'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
     });
   }
-  return claims.subject;
-}
-
-async function verifyToken(
-  token: string,
-  secret: string,
-  nowMs: number,
-): Promise<{ readonly subject: string; readonly scope: unknown }> {
-  try {
-    const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
-      algorithms: ['HS256'],
-      requiredClaims: ['exp', 'sub'],
-      currentDate: new Date(nowMs),
-      clockTolerance: CLOCK_TOLERANCE_SECONDS,
-    });
-    const { sub, scope } = payload;
-    if (typeof sub === 'string' && isValidName(sub, MAX_OWNER_CHARS))
-      return { subject: sub, scope };
-    throw invalidToken('The token has no usable subject (sub).');
-  } catch (error) {
-    if (error instanceof LeaseholdError) throw error;
-    throw invalidToken(
-      error instanceof errors.JWTExpired
-        ? 'The token has expired.'
-        : 'The token is not valid: it must be signed with HS256 and have sub, scope and exp.',
-    );
-  }
-}
-
-function invalidToken(message: string): HttpFault {
-  return new HttpFault('unauthenticated', message, {
-    'www-authenticate': `${CHALLENGE}, error="invalid_token"`,
-  });
+  return { actor: subject, queues, byToken: true };
 }
 
 async function authorisePoke(
   context: RouteContext,
   { config, clock, ids, log }: AuthDeps,
-): Promise<string> {
+): Promise<Caller> {
   const bytes = await readBody(context);
   const outcome = verifyWebhook(
     config.pokeSecrets.map((key) => key.reveal()),
@@ -110,7 +90,9 @@ async function authorisePoke(
       nowMs: clock.now(),
     },
   );
-  if (outcome.outcome === 'verified') return `worker/${ids.uuidv7()}`;
+  if (outcome.outcome === 'verified') {
+    return { actor: `worker/${ids.uuidv7()}`, queues: undefined, byToken: false };
+  }
   log.warn('poke_refused', { reason: outcome.reason });
   throw new HttpFault('bad_signature', 'The poke is not signed with a key of this deployment.', {
     'www-authenticate': CHALLENGE,

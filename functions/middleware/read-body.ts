@@ -1,5 +1,6 @@
 import { LeaseholdError } from '../../shared/errors.ts';
 import { MAX_BODY_BYTES } from '../../shared/limits.ts';
+import { readAtMost } from '../bounded-body.ts';
 import type { RouteContext } from '../routes/route.ts';
 
 /**
@@ -14,31 +15,9 @@ export async function readBody(context: RouteContext): Promise<Uint8Array> {
   const request = context.req.raw;
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const body: ReadableStream<Uint8Array> | null = request.body;
-  const bytes = body === null ? new Uint8Array() : await readAtMost(body);
+  const bytes = await readAtMost(body, MAX_BODY_BYTES);
+  if (bytes === undefined) throw tooLarge();
   context.set('bodyBytes', bytes);
-  return bytes;
-}
-
-async function readAtMost(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.byteLength;
-    if (size > MAX_BODY_BYTES) {
-      await reader.cancel().catch(() => undefined);
-      throw tooLarge();
-    }
-    chunks.push(value);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
   return bytes;
 }
 

@@ -37,6 +37,21 @@ export async function readJson<Schema extends z.ZodType>(
   return parsed.value;
 }
 
+/**
+ * The same for a message of which every field is optional: no body at all is the empty object.
+ *
+ * @throws {LeaseholdError} as `readJson`
+ */
+export async function readOptionalJson<Schema extends z.ZodType>(
+  context: RouteContext,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  if ((await readBody(context)).length > 0) return await readJson(context, schema);
+  const parsed = parseWith(schema, {});
+  if (!parsed.ok) throw invalidRequest(parsed.problems);
+  return parsed.value;
+}
+
 /** Field faults as an error whose message names the first of them. */
 export function invalidRequest(
   problems: readonly { readonly path: string; readonly message: string }[],

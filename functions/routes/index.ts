@@ -1,6 +1,29 @@
-import { enqueueJob, enqueueJobs, listJobsRoute, readJob } from './jobs.ts';
+import { claimFromQueue, claimFromQueues } from './claims.ts';
+import {
+  changeDeadLetter,
+  listDeadLettersRoute,
+  readDeadLetter,
+  settleEffectRoute,
+} from './dead-letters.ts';
 import { health, ready } from './health.ts';
+import { cancelJob, changeJob, readJob } from './job.ts';
+import { enqueueJob, enqueueJobs, listJobsRoute } from './jobs.ts';
+import { completeLease, failLease, heartbeatLease, releaseLease, snoozeLease } from './leases.ts';
+import {
+  listQueuesRoute,
+  pauseQueue,
+  putQueue,
+  readBlockedKeys,
+  readQueue,
+  resumeQueue,
+} from './queues.ts';
 import type { Route } from './route.ts';
+import {
+  discardDeadLetters,
+  discardMatching,
+  redriveDeadLetters,
+  redriveMatching,
+} from './settle-dead-letters.ts';
 import { work } from './work.ts';
 
 /** Every route there is. Fixed paths stand before patterns that would match them too. */
@@ -12,4 +35,27 @@ export const ROUTES: readonly Route[] = [
   enqueueJob,
   listJobsRoute,
   readJob,
+  changeJob,
+  cancelJob,
+  claimFromQueues,
+  claimFromQueue,
+  heartbeatLease,
+  completeLease,
+  failLease,
+  releaseLease,
+  snoozeLease,
+  listQueuesRoute,
+  readQueue,
+  putQueue,
+  pauseQueue,
+  resumeQueue,
+  readBlockedKeys,
+  redriveDeadLetters,
+  discardDeadLetters,
+  redriveMatching,
+  discardMatching,
+  listDeadLettersRoute,
+  readDeadLetter,
+  changeDeadLetter,
+  settleEffectRoute,
 ];

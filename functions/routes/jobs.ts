@@ -1,27 +1,29 @@
 import { defined } from '../../shared/defined.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
 import type { Ids } from '../../shared/ports.ts';
-import { parseWith } from '../../shared/parse-with.ts';
 import { enqueue } from '../../shared/queue/enqueue.ts';
 import { enqueueBatch } from '../../shared/queue/enqueue-batch.ts';
 import type { EnqueuedJob } from '../../shared/queue/enqueued-job.ts';
-import { getJob } from '../../shared/queue/get-job.ts';
 import { listJobs } from '../../shared/queue/list-jobs.ts';
 import type { NewJob } from '../../shared/queue/new-job.ts';
 import { enqueueBatchRequest } from '../../shared/schemas/enqueue-batch-request.ts';
 import { enqueueRequest } from '../../shared/schemas/enqueue-request.ts';
 import type { EnqueueRequest } from '../../shared/schemas/enqueue-request.ts';
-import { jobId } from '../../shared/schemas/job-id.ts';
 import { listJobsQuery } from '../../shared/schemas/list-jobs-query.ts';
 import type { TraceContext } from '../../shared/trace-context.ts';
-import type { AppDeps } from '../deps.ts';
-import { invalidRequest, readJson } from '../middleware/read-json.ts';
-import type { Route, RouteContext } from './route.ts';
+import { listedQueue, requireQueue } from '../middleware/queue-access.ts';
+import { readJson } from '../middleware/read-json.ts';
+import { readQuery } from '../middleware/read-query.ts';
+import { pokeQueues } from '../poke-queues.ts';
+import type { Route } from './route.ts';
 
 /** The jobs of a batch are due microseconds apart, to keep their order. */
 const DUE_AT_ONCE_MS = 50;
 
-/** Stores one job: 201 when it is new, 200 with the same body when this very job was there already. */
+/**
+ * Stores one job: 201 when it is new, 200 with the same body when this very job was there already, 200 with
+ * `"outcome": "duplicate"` and the live job when that has the dedup key.
+ */
 export const enqueueJob: Route = {
   method: 'POST',
   path: '/v1/jobs',
@@ -29,15 +31,20 @@ export const enqueueJob: Route = {
   database: true,
   handle: async (context, deps) => {
     const request = await readJson(context, enqueueRequest);
+    requireQueue(context, request.queue);
     const job = newJob(request, deps.ids, context.get('trace'));
     const stored = await enqueue(deps.sql, { job, actor: context.get('actor') }).catch(
       (error: unknown) => {
         throw namedForOneJob(error);
       },
     );
-    pokeQueues(deps, [stored]);
+    pokeQueues(deps, dueNow([stored]));
     context.header('location', `/v1/jobs/${stored.jobId}`);
-    return context.json(jobAnswer(stored), stored.outcome === 'created' ? 201 : 200);
+    const answer = jobAnswer(stored);
+    if (stored.outcome !== 'duplicate') {
+      return context.json(answer, stored.outcome === 'created' ? 201 : 200);
+    }
+    return context.json({ ...answer, outcome: stored.outcome }, 200);
   },
 };
 
@@ -49,29 +56,15 @@ export const enqueueJobs: Route = {
   database: true,
   handle: async (context, deps) => {
     const request = await readJson(context, enqueueBatchRequest);
+    for (const { queue } of request.jobs) requireQueue(context, queue);
     const jobs = request.jobs.map((job) => newJob(job, deps.ids, context.get('trace')));
     const stored = await enqueueBatch(deps.sql, { jobs, actor: context.get('actor') });
-    pokeQueues(deps, stored);
+    pokeQueues(deps, dueNow(stored));
     const created = stored.some(({ outcome }) => outcome === 'created');
     return context.json(
       { jobs: stored.map((job) => ({ ...jobAnswer(job), outcome: job.outcome })) },
       created ? 201 : 200,
     );
-  },
-};
-
-/** Everything about one job. */
-export const readJob: Route = {
-  method: 'GET',
-  path: '/v1/jobs/:id',
-  access: { kind: 'token', scope: 'read' },
-  database: true,
-  handle: async (context, deps) => {
-    const id = parseWith(jobId, context.req.param('id'));
-    if (!id.ok) throw invalidRequest(id.problems.map(({ message }) => ({ path: 'id', message })));
-    const job = await getJob(deps.sql, { jobId: id.value });
-    if (job === undefined) throw new LeaseholdError('not_found', 'No job has this id.');
-    return context.json(job);
   },
 };
 
@@ -82,9 +75,17 @@ export const listJobsRoute: Route = {
   access: { kind: 'token', scope: 'read' },
   database: true,
   handle: async (context, deps) => {
-    const query = parseWith(listJobsQuery, queryOf(context));
-    if (!query.ok) throw invalidRequest(query.problems);
-    const page = await listJobs(deps.sql, defined(query.value));
+    const query = readQuery(context, listJobsQuery);
+    const { ordering_key: orderingKey, dedup_key: dedupKey, ...others } = query;
+    const page = await listJobs(
+      deps.sql,
+      defined({
+        ...others,
+        queue: listedQueue(context, query.queue, 'queue'),
+        orderingKey,
+        dedupKey,
+      }),
+    );
     return context.json({ jobs: page.jobs, next_cursor: page.nextCursor });
   },
 };
@@ -100,6 +101,12 @@ function newJob(request: EnqueueRequest, ids: Ids, trace: TraceContext | undefin
       request.delay_seconds === undefined ? undefined : Math.round(request.delay_seconds * 1000),
     dueAt: request.due_at,
     maxAttempts: request.max_attempts,
+    maxUnknownAttempts: request.max_unknown_attempts,
+    retryBudgetSeconds: request.retry_budget_seconds,
+    orderingKey: request.ordering_key,
+    dedupKey: request.dedup_key,
+    onDuplicate: request.on_duplicate,
+    tags: request.tags,
     schemaVersion: request.schema_version,
     // What the producer states wins over the trace of the request that happens to carry it.
     headers: { ...trace, ...request.headers },
@@ -119,18 +126,13 @@ function jobAnswer(job: EnqueuedJob): Record<string, string | number> {
 }
 
 /**
- * One poke a queue, after the commit (before it, the poke could find nothing). A repeated enqueue pokes again: the
- * first poke may be what was lost. A job that is not due yet is the drain's affair.
+ * Queues to poke. A repeated enqueue pokes again: the first poke may be what was lost. A job that is not due yet is the
+ * drain's affair.
  */
-function pokeQueues(deps: AppDeps, stored: readonly EnqueuedJob[]): void {
-  if (!deps.config.insertPokes) return;
-  const due = stored.filter(
-    ({ dueAt, createdAt }) => dueAt.getTime() - createdAt.getTime() <= DUE_AT_ONCE_MS,
-  );
-  for (const queue of new Set(due.map((job) => job.queue))) {
-    if (!deps.handlers.serves(queue)) continue;
-    deps.background.run(() => deps.poker.send({ queue, depth: 0 }));
-  }
+function dueNow(stored: readonly EnqueuedJob[]): string[] {
+  return stored
+    .filter(({ dueAt, createdAt }) => dueAt.getTime() - createdAt.getTime() <= DUE_AT_ONCE_MS)
+    .map(({ queue }) => queue);
 }
 
 /** The routine takes lists and names jobs by place; a caller that sent one job knows no `jobs[0]`. */
@@ -144,17 +146,4 @@ function namedForOneJob(error: unknown): unknown {
     problems,
     cause: error,
   });
-}
-
-/** Each parameter once: of two values for one name, neither can be the one that was meant. */
-function queryOf(context: RouteContext): Record<string, string> {
-  const query: Record<string, string> = {};
-  for (const [name, values] of Object.entries(context.req.queries())) {
-    const [value = '', second] = values;
-    if (second !== undefined) {
-      throw invalidRequest([{ path: name, message: 'is given more than once' }]);
-    }
-    query[name] = value;
-  }
-  return query;
 }

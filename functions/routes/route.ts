@@ -1,11 +1,8 @@
 import type { Context } from 'hono';
 
+import type { Scope } from '../../shared/scopes.ts';
 import type { TraceContext } from '../../shared/trace-context.ts';
 import type { AppDeps } from '../deps.ts';
-
-/** What a bearer token may allow. */
-export const SCOPES = ['enqueue', 'work', 'read'] as const;
-export type Scope = (typeof SCOPES)[number];
 
 /** Who may call a route. There is no default: a route that does not say is closed. */
 export type Access =
@@ -20,6 +17,8 @@ export interface RequestVariables {
   startedAt: number;
   /** Who the credential says is calling: this, and nothing in a body, is the actor in the log. */
   actor: string;
+  /** The only queues the credential is for; undefined: all. See `middleware/queue-access.ts`. */
+  queues: ReadonlySet<string> | undefined;
   /** Pattern of the path, for the log: it holds no ids. */
   route: string | undefined;
   trace: TraceContext | undefined;
@@ -31,11 +30,13 @@ export type AppEnv = { Variables: RequestVariables };
 export type RouteContext = Context<AppEnv>;
 
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Hono path, `/v1/jobs/:id`. */
   readonly path: string;
   readonly access: Access;
   /** Whether it touches the database; then the schema is checked first. */
   readonly database: boolean;
+  /** A POST whose repeats are no business of an `Idempotency-Key`. Default: the key is heeded on every POST. */
+  readonly idempotencyKey?: 'ignored';
   handle(context: RouteContext, deps: AppDeps): Response | Promise<Response>;
 }

@@ -21,14 +21,14 @@ declare
   ];
   v_reader constant text[] := array[
     'get_job', 'list_jobs', 'list_dead_letters', 'matching_dead_letters', 'blocked_keys', 'queue_document', 'list_queues',
-    'get_schedule', 'list_schedules', 'due_queues', 'schema_version'
+    'get_schedule', 'list_schedules', 'due_queues', 'schema_version', 'job_queues', 'last_turn'
   ];
   v_operator constant text[] := v_reader || array[
     'cancel', 'edit_job', 'set_queue_paused', 'configure_queue', 'redrive', 'discard', 'note_dead_letter', 'settle_effect',
     'put_schedule', 'set_schedule_paused', 'delete_schedule'
   ];
   v_service constant text[] := v_producer || v_worker || v_operator || array[
-    'settle', 'due_schedules', 'fire_schedule', 'retain', 'ensure_partitions', 'begin_request', 'end_request'
+    'settle', 'due_schedules', 'fire_schedule', 'retain', 'ensure_partitions', 'take_turn', 'begin_request', 'end_request'
   ];
   v_role text;
   v_names text[];

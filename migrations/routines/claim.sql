@@ -2,7 +2,8 @@
 --
 --   p_queue            exactly one queue, by equality
 --   p_owner            who takes it, 1 to 200 characters; every later call on the lease names it
---   p_claim_id         chosen by the caller and new for each claim; repeated after a lost answer it gives the same leases
+--   p_claim_id         chosen by the caller and new for each claim; repeated after a lost answer it gives the same leases,
+--                      and while these hold, nothing from another queue
 --   p_lease_seconds    1 to 3600 (default: the queue's)
 --   p_lease_at_most    1 to 3600: the time left to the caller; cuts the lease whatever it was (default: no cut)
 --   p_limit            1 to 100 jobs (default 1)
@@ -120,6 +121,9 @@ begin
         leasehold.has_due(p_queue, v_now), r.ordering_key, r.redrives
       from leasehold.jobs j
       where j.id = r.job_id;
+    elsif r.owner = p_owner and r.lane = 0 and r.due_at > v_now then
+      -- One claim id, one claim: a caller that goes from queue to queue gets no second job for it.
+      return;
     end if;
   end loop;
   if v_taken > 0 then

@@ -31,6 +31,6 @@ export function keyText(max: number): z.ZodType<string> {
 /** Code points; a text that is far too long is not counted to its end. */
 function hasLength(value: string, min: number, max: number): boolean {
   if (value.length > 2 * max) return false;
-  const length = [...value].length;
+  const { length } = Array.from(value);
   return length >= min && length <= max;
 }

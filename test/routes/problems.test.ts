@@ -37,7 +37,7 @@ describe('every error is a problem document', () => {
     expect(headers.get('content-type')).toBe('application/problem+json');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-request-id')).toBe('req-1');
-    expect(headers.has('retry-after')).toBe(status === 503);
+    expect(headers.has('retry-after')).toBe(status === 429 || status === 503);
     expect(body).toMatchObject({
       type: `urn:leasehold:problem:${code}`,
       title: PROBLEMS[code].title,
@@ -91,7 +91,7 @@ test.each([
   ['GET', '/v1/jobs/batch', 405, 'POST'],
   ['GET', '/v1/work', 405, 'POST'],
   ['POST', '/v1/health', 405, 'GET, HEAD'],
-  ['OPTIONS', '/v1/jobs/01900000-0000-7000-8000-000000000001', 405, 'GET, HEAD'],
+  ['OPTIONS', '/v1/jobs/01900000-0000-7000-8000-000000000001', 405, 'GET, HEAD, PATCH'],
 ])('%s %s is %i', async (method, path, status, allow) => {
   const answer = await app.call(method, path, { scope: null });
   expect(answer.status).toBe(status);

@@ -106,7 +106,7 @@ describe('S1.16 pokes are hints', () => {
     const quiet = scripted.app.deps({
       config: parseConfig({
         DATABASE_URL: config.databaseUrl.reveal(),
-        AUTH_SECRET: config.authSecret.reveal(),
+        AUTH_SECRET: config.authSecret?.reveal(),
         POKE_SECRETS: config.pokeSecrets.map((key) => key.reveal()).join(' '),
         INSERT_POKES: 'off',
         CHAIN_POKES: 'off',

@@ -25,6 +25,8 @@ const READER = [
   'due_queues',
   'get_job',
   'get_schedule',
+  'job_queues',
+  'last_turn',
   'list_dead_letters',
   'list_jobs',
   'list_queues',
@@ -58,6 +60,7 @@ const SERVICE = [
   'fire_schedule',
   'retain',
   'settle',
+  'take_turn',
 ];
 
 /** Runs statements as a role and gives the connection back as it was. */

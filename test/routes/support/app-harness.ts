@@ -2,6 +2,7 @@ import { SignJWT } from 'jose';
 
 import { createApp } from '../../../functions/app.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
+import { createJwksCache } from '../../../functions/middleware/jwks.ts';
 import type { Route } from '../../../functions/routes/route.ts';
 import {
   webClock,
@@ -11,16 +12,18 @@ import {
   webTimer,
 } from '../../../functions/web-ports.ts';
 import { parseConfig } from '../../../shared/config.ts';
+import { defined } from '../../../shared/defined.ts';
 import type { Handler } from '../../../shared/handler.ts';
 import { handlerRegistry } from '../../../shared/handler-registry.ts';
 import type { Poke } from '../../../shared/ports.ts';
+import { SCOPES } from '../../../shared/scopes.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { createHttpSql } from '../../support/http-sql.ts';
 import type { HttpSql } from '../../support/http-sql.ts';
 import { RecordingLog } from '../../unit/support/recording-log.ts';
 
-const AUTH_SECRET = 'a-secret-for-tests-of-32-bytes-or-more';
+export const AUTH_SECRET = 'a-secret-for-tests-of-32-bytes-or-more';
 export const POKE_KEY = `whsec_${btoa('the poke key of the route tests.')}`;
 export const SECOND_POKE_KEY = `whsec_${btoa('the next poke key: being rotated')}`;
 
@@ -30,6 +33,10 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Scopes of the token; null: no token. Default: all. */
   readonly scope?: string | null;
+  /** Subject of the token. */
+  readonly actor?: string;
+  /** The only queues the token is for. */
+  readonly queues?: readonly string[];
 }
 
 export interface Answer {
@@ -85,6 +92,7 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
     log,
     handlers: handlerRegistry(options.handlers ?? []),
     schema: { verified: false },
+    jwks: createJwksCache(),
     outbound: webOutbound,
     background: { run: (task) => void background.push(task()) },
     poker: {
@@ -101,8 +109,11 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
     log,
     pokes,
     deps: (overrides = {}) => ({ ...base, ...overrides }),
-    request: async (method, path, { body, headers, scope } = {}) => {
-      const token = scope === null ? undefined : await signToken(scope ?? 'enqueue work read');
+    request: async (method, path, { body, headers, scope, actor, queues } = {}) => {
+      const token =
+        scope === null
+          ? undefined
+          : await signToken(scope ?? SCOPES.join(' '), defined({ subject: actor, queues }));
       return new Request(`https://leasehold.test${path}`, {
         method,
         headers: {
@@ -134,10 +145,16 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
 /** A token of the deployment under test; claims may be bent. */
 export async function signToken(
   scope: string,
-  bent: { readonly subject?: string; readonly expiresAt?: number; readonly secret?: string } = {},
+  bent: {
+    readonly subject?: string;
+    readonly expiresAt?: number;
+    readonly secret?: string;
+    readonly queues?: unknown;
+    readonly claims?: Readonly<Record<string, unknown>>;
+  } = {},
 ): Promise<string> {
   const expiresAt = bent.expiresAt ?? Math.floor(webClock.now() / 1000) + 300;
-  return await new SignJWT({ scope })
+  return await new SignJWT(defined({ scope, queues: bent.queues, ...bent.claims }))
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(bent.subject ?? 'route-tests')
     .setExpirationTime(expiresAt)

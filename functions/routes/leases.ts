@@ -1,0 +1,158 @@
+import { defined } from '../../shared/defined.ts';
+import { LeaseholdError } from '../../shared/errors.ts';
+import { complete } from '../../shared/queue/complete.ts';
+import { fail } from '../../shared/queue/fail.ts';
+import type { GiveBackOutcome } from '../../shared/queue/given-back.ts';
+import { heartbeat } from '../../shared/queue/heartbeat.ts';
+import type { Lease } from '../../shared/queue/lease.ts';
+import { release } from '../../shared/queue/release.ts';
+import { snooze } from '../../shared/queue/snooze.ts';
+import { completeRequest } from '../../shared/schemas/complete-request.ts';
+import { failRequest } from '../../shared/schemas/fail-request.ts';
+import { heartbeatRequest } from '../../shared/schemas/heartbeat-request.ts';
+import { jobId } from '../../shared/schemas/job-id.ts';
+import { releaseRequest } from '../../shared/schemas/release-request.ts';
+import { snoozeRequest } from '../../shared/schemas/snooze-request.ts';
+import type { AppDeps } from '../deps.ts';
+import { requireJob } from '../middleware/queue-access.ts';
+import { readJson } from '../middleware/read-json.ts';
+import { readParam } from '../middleware/read-query.ts';
+import type { Route, RouteContext } from './route.ts';
+
+/** Extends a lease with proof of progress, or learns that it is lost. */
+export const heartbeatLease: Route = {
+  ...leaseRoute('heartbeat'),
+  handle: async (context, deps) => {
+    const request = await readJson(context, heartbeatRequest);
+    const beat = await heartbeat(
+      deps.sql,
+      defined({
+        ...(await leaseOf(context, deps, request.fencing_token)),
+        step: request.step,
+        progress: request.progress,
+        leaseSeconds: request.lease_seconds,
+      }),
+    );
+    if (beat.outcome === 'lease_lost') throw leaseLost();
+    return context.json({
+      outcome: beat.outcome,
+      lease_expires_at: beat.leaseExpiresAt.toISOString(),
+      lease_remaining_ms: beat.leaseRemainingMs,
+      cancel_requested: beat.cancelRequested,
+    });
+  },
+};
+
+/** Ends the job as done. */
+export const completeLease: Route = {
+  ...leaseRoute('complete'),
+  handle: async (context, deps) => {
+    const request = await readJson(context, completeRequest);
+    const end = await complete(
+      deps.sql,
+      defined({
+        ...(await leaseOf(context, deps, request.fencing_token)),
+        result: request.result,
+        resultProblem: request.result_problem,
+      }),
+    );
+    if (end.outcome === 'lease_lost') throw leaseLost();
+    return context.json({ outcome: end.outcome, more_due: end.moreDue });
+  },
+};
+
+/** Ends the attempt as failed: the job is tried again, or is dead. */
+export const failLease: Route = {
+  ...leaseRoute('fail'),
+  handle: async (context, deps) => {
+    const request = await readJson(context, failRequest);
+    const end = await fail(
+      deps.sql,
+      defined({
+        ...(await leaseOf(context, deps, request.fencing_token)),
+        error: request.error,
+        failureClass: request.class,
+        retryAfterMs: milliseconds(request.retry_after_seconds),
+      }),
+    );
+    switch (end.outcome) {
+      case 'pending':
+        return context.json({
+          outcome: end.outcome,
+          due_at: end.dueAt.toISOString(),
+          more_due: end.moreDue,
+        });
+      case 'dead':
+      case 'cancelled':
+        return context.json({ outcome: end.outcome, more_due: end.moreDue });
+      case 'lease_lost':
+        throw leaseLost();
+    }
+  },
+};
+
+/** Gives the job back, for anyone. */
+export const releaseLease: Route = {
+  ...leaseRoute('release'),
+  handle: async (context, deps) => {
+    const request = await readJson(context, releaseRequest);
+    const lease = await leaseOf(context, deps, request.fencing_token);
+    return givenBack(
+      context,
+      await release(deps.sql, defined({ ...lease, reason: request.reason })),
+    );
+  },
+};
+
+/** Not now: the job waits, and no attempt is spent. */
+export const snoozeLease: Route = {
+  ...leaseRoute('snooze'),
+  handle: async (context, deps) => {
+    const request = await readJson(context, snoozeRequest);
+    const lease = await leaseOf(context, deps, request.fencing_token);
+    const delayMs = Math.round(request.delay_seconds * 1000);
+    return givenBack(
+      context,
+      await snooze(deps.sql, defined({ ...lease, delayMs, reason: request.reason })),
+    );
+  },
+};
+
+function leaseRoute(verb: string): Omit<Route, 'handle'> {
+  return {
+    method: 'POST',
+    path: `/v1/leases/:id/${verb}`,
+    access: { kind: 'token', scope: 'work' },
+    database: true,
+  };
+}
+
+/** The owner is whoever the token names: a body cannot speak for another. */
+async function leaseOf(context: RouteContext, deps: AppDeps, fencingToken: string): Promise<Lease> {
+  const id = readParam(context, 'id', jobId);
+  await requireJob(context, deps, id);
+  return { jobId: id, owner: context.get('actor'), fencingToken };
+}
+
+function givenBack(context: RouteContext, end: GiveBackOutcome): Response {
+  switch (end.outcome) {
+    case 'pending':
+      return context.json({ outcome: end.outcome, due_at: end.dueAt.toISOString() });
+    case 'cancelled':
+      return context.json({ outcome: end.outcome });
+    case 'lease_lost':
+      throw leaseLost();
+  }
+}
+
+/** An expected answer with a code of its own: whoever gets it stops, whoever gets another error tries again. */
+function leaseLost(): LeaseholdError {
+  return new LeaseholdError(
+    'lease_lost',
+    'The lease has run out, or the job has ended or runs under a newer fencing token.',
+  );
+}
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.round(seconds * 1000);
+}
