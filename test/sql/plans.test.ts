@@ -97,6 +97,20 @@ describe('plans of the hot path', () => {
     expect(outer && buffers(outer.plan)).toBeLessThan(120);
   });
 
+  test('S1.14 100,000 jobs of one blocked ordering key beside free jobs: a claim of a free one reads no more pages', async () => {
+    await fillQueue(db.pool, 'keys', 50_000);
+    const before = buffers((await claimPlans('keys')).at(-1)?.plan ?? missing());
+    await db.pool.query(
+      `insert into leasehold.job_state (job_id, due_at, max_attempts, lane, home_lane, queue, ordering_key, key_seq)
+       select leasehold.new_job_id(), clock_timestamp() - interval '1 hour', 5, 9, 3, 'keys', 'blocked', i
+       from generate_series(1, 100000) i`,
+    );
+    const statements = await claimPlans('keys');
+    expect(claimFaults(statements)).toEqual([]);
+    // One level of the index may have been added by 100,000 entries.
+    expect(buffers(statements.at(-1)?.plan ?? missing())).toBeLessThanOrEqual(before + 10);
+  }, 60_000);
+
   test('the rules see a fault: a claim by OR over two columns sorts', async () => {
     const statements = await explained(
       client,
@@ -108,3 +122,7 @@ describe('plans of the hot path', () => {
     expect(claimFaults(statements).join()).toMatch(/Sort/);
   });
 });
+
+function missing(): never {
+  throw new Error('no statement ran');
+}
