@@ -26,6 +26,7 @@ const SPECIAL_IPV4: readonly (readonly [base: string, prefix: number])[] = [
  * @example isPublicAddress('::ffff:10.0.0.1') // false
  */
 export function isPublicAddress(text: string): boolean {
+  if (!/^[\da-fx.:]+$/i.test(text)) return false;
   // The URL parser is the one that will be used for the request, so it decides what an address text means.
   const url = text.includes(':') ? `http://[${text}]/` : `http://${text}/`;
   if (!URL.canParse(url)) return false;
