@@ -212,6 +212,13 @@ create table leasehold.schedule_slots (
   primary key (schedule, slot_at)
 );
 
+-- When a pass that comes round was last begun, whoever began it: one row a pass, written at most once an interval.
+create table leasehold.turns (
+  name text collate "C" primary key
+    constraint turn_name_rule check (char_length(name) between 1 and 128),
+  taken_at timestamptz not null
+);
+
 drop function if exists leasehold.fail(uuid, text, bigint, jsonb, boolean);
 drop function if exists leasehold.claim(text, text, uuid, int);
 drop function if exists leasehold.heartbeat(uuid, text, bigint, bigint, text, int);

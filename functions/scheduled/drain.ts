@@ -6,6 +6,7 @@ import {
 } from '../../shared/limits.ts';
 import { inParallel } from '../../shared/in-parallel.ts';
 import { dueQueues } from '../../shared/queue/due-queues.ts';
+import type { DueQueue } from '../../shared/queue/due-queues.ts';
 import { settle } from '../../shared/queue/settle.ts';
 import { spreadPokes } from '../../shared/spread-pokes.ts';
 import type { AppDeps } from '../deps.ts';
@@ -19,36 +20,44 @@ export interface DrainReport {
   readonly queues: number;
   readonly pokes: number;
   readonly failedPokes: number;
-  /** Expired leases put back or declared dead in queues that this deployment does not serve. */
+  /** Expired leases put back or declared dead in queues that nobody here claims from. */
   readonly settled: number;
   readonly failedSettlements: number;
 }
 
 /**
- * The scheduled pass, and the net under every other wake-up: pokes for whatever is due, wide and shallow, and settles
- * expired leases where no handler here would ever meet them. Bounded in every direction, so that a pass ends; may run
- * beside itself, because a poke too many finds an empty queue and a lease is settled once.
+ * The net under every other wake-up: pokes for whatever is due, wide and shallow, each queue by its weight, and settles
+ * expired leases where no claim of this deployment would ever meet them: in queues that others pull from, and in those
+ * it has no handler for. Paused and resting queues are left alone. Bounded in every direction, so that a pass ends; may
+ * run beside itself, because a poke too many finds an empty queue and a lease is settled once.
  *
+ * @param signal stops before the next poke or settlement
  * @throws {LeaseholdError} only when the database does not tell what is due
  */
 export async function drain(
-  deps: Pick<AppDeps, 'sql' | 'schema' | 'handlers' | 'poker' | 'log'>,
+  deps: Pick<AppDeps, 'sql' | 'schema' | 'handlers' | 'poker' | 'random' | 'log'>,
+  signal?: AbortSignal,
 ): Promise<DrainReport> {
-  const { sql, handlers, poker, log } = deps;
+  const { sql, handlers, poker, random, log } = deps;
   await ensureSchema(sql, deps.schema);
   const due = await dueQueues(sql, { limit: MAX_DRAIN_QUEUES, perQueue: MAX_DRAIN_POKES });
-  const served = due.filter(({ queue }) => handlers.serves(queue));
-  const left = due.filter(({ queue, expired }) => !handlers.serves(queue) && expired > 0);
+  const poked = due.filter((queue) => isPoked(queue, handlers));
+  const left = due.filter((queue) => !isPoked(queue, handlers) && queue.expired > 0);
 
   let settled = 0;
   const settlements = await inParallel(left, MAX_CONCURRENT_POKES, async ({ queue }) => {
+    signal?.throwIfAborted();
     settled += (await settle(sql, { queue, limit: MAX_DRAIN_SETTLED_JOBS, actor: ACTOR })).settled;
   });
   const pokes = await inParallel(
-    spreadPokes(served, MAX_DRAIN_POKES),
+    spreadPokes(poked, MAX_DRAIN_POKES, random.next()),
     MAX_CONCURRENT_POKES,
-    (queue) => poker.send({ queue, depth: 0 }),
+    async (queue) => {
+      signal?.throwIfAborted();
+      await poker.send({ queue, depth: 0 });
+    },
   );
+  signal?.throwIfAborted();
 
   log.info('drained', {
     queues: due.length,
@@ -64,4 +73,16 @@ export async function drain(
     settled,
     failedSettlements: settlements.rejected,
   };
+}
+
+/** Whether `/v1/work` would do something for it: push its jobs, or run them here. Who pulls asks by itself. */
+function isPoked({ queue, delivery }: DueQueue, handlers: AppDeps['handlers']): boolean {
+  switch (delivery) {
+    case 'push':
+      return true;
+    case 'handler':
+      return handlers.serves(queue);
+    case 'pull':
+      return false;
+  }
 }

@@ -1,14 +1,15 @@
 -- leasehold.ensure_partitions: makes the weekly partitions of attempts, finished_jobs and job_events from last week to
 -- p_weeks_ahead weeks ahead (0 to 52). Partitions are ranges of job id; a version 7 id is a time, so a week of jobs.
 -- Every migrate calls it. Without it rows go to the default partitions: slower to drop, never lost. A week that already
--- has rows there stays there. Returns how many partitions were made.
+-- has rows there stays there. A long reader in the way ends it until the next call: who waits for the lock that this
+-- takes holds up everybody else. Returns how many partitions were made.
 -- Example: select leasehold.ensure_partitions(8);
 create or replace function leasehold.ensure_partitions(p_weeks_ahead int)
 returns int
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '2s'
+set lock_timeout = '200ms'
 as $$
 declare
   v_table text;
@@ -43,8 +44,10 @@ begin
         end if;
         v_made := v_made + 1;
       exception
-        when check_violation or lock_not_available or duplicate_table then
+        when check_violation or duplicate_table then
           null;
+        when lock_not_available then
+          return v_made;
       end;
     end loop;
   end loop;

@@ -3,7 +3,9 @@
 -- Partitions of attempts, finished jobs and events are dropped when their whole week is older than the longest retention of
 -- any queue and no job of the week is alive or dead. Rows of jobs that ended longer ago than their queue's retention are
 -- deleted, at most p_limit a call; live and dead jobs are never touched. Idempotency keys live p_key_hours. Starts of rate
--- limits are forgotten after two days. Locks wait two seconds at most.
+-- limits are forgotten after two days. Partitions come and go last, because that locks their tables until the call ends; who
+-- wants such a lock holds up all that come after it, so it is wanted for a moment only, and given up until the next call
+-- when a long reader is in the way.
 --
 --   p_limit      1 to 10,000 rows of each kind
 --   p_key_hours  1 to 8,760
@@ -13,19 +15,24 @@ returns int
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '2s'
+set lock_timeout = '200ms'
 as $$
 declare
   v_gone int := 0;
   v_count int;
   v_oldest timestamptz;
   v_longest int;
+  v_newest uuid;
   v_part record;
   v_from uuid;
   v_to uuid;
 begin
-  perform leasehold.ensure_partitions(8);
-  select coalesce(max(q.retention_days), 30) into v_longest from leasehold.queues q;
+  -- v_newest is a value, and no call of a clock in the statement below, so that the index can end the search there.
+  select
+    coalesce(max(q.retention_days), 30),
+    leasehold.job_id_floor(clock_timestamp() - make_interval(days => coalesce(min(q.retention_days), 30)))
+  into v_longest, v_newest
+  from leasehold.queues q;
   v_oldest := clock_timestamp() - make_interval(days => v_longest);
 
   -- Payloads first: the finished row tells that a job has ended, so it goes last.
@@ -33,7 +40,7 @@ begin
     select j.id
     from leasehold.jobs j
     join leasehold.queues q on q.name = j.queue
-    where j.id < leasehold.job_id_floor(clock_timestamp() - make_interval(days => 1))
+    where j.id < v_newest
       and j.id < leasehold.job_id_floor(clock_timestamp() - make_interval(days => q.retention_days))
       and not exists (select 1 from leasehold.job_state s where s.job_id = j.id)
       and not exists (select 1 from leasehold.dead_letters d where d.job_id = j.id)
@@ -99,9 +106,10 @@ begin
       v_gone := v_gone + 1;
     exception
       when lock_not_available then
-        null;
+        exit;
     end;
   end loop;
+  perform leasehold.ensure_partitions(8);
   return v_gone;
 end
 $$;

@@ -17,7 +17,7 @@ as $$
     'missed_limit', s.missed_limit,
     'overlap', s.overlap,
     'paused', s.paused_at is not null,
-    'next_slot_at', leasehold.iso(s.next_slot_at),
+    'next_slot_at', case when s.paused_at is null then leasehold.iso(s.next_slot_at) end,
     'decided_until', leasehold.iso(s.decided_until),
     'last_job_id', s.last_job_id,
     'created_at', leasehold.iso(s.created_at),

@@ -108,20 +108,18 @@ describe('case H3 what is accepted', () => {
 });
 
 test('case H3 no expression of any kind takes long, and what is accepted fires', () => {
-  const started = performance.now();
+  let slowestMs = 0;
   fc.assert(
     fc.property(fields(), fc.constantFrom('UTC', 'America/New_York'), (expression, zone) => {
       const before = performance.now();
-      if (cronProblem(expression) === undefined) {
-        const next = slotTimes(expression, zone).nextAfter(NOW);
-        expect(next).toBeGreaterThan(NOW);
-        expect((next ?? 0) % 60_000).toBe(0);
-      }
-      expect(performance.now() - before).toBeLessThan(SEARCH_BOUND_MS);
+      const accepted = cronProblem(expression) === undefined;
+      const next = accepted ? slotTimes(expression, zone).nextAfter(NOW) : NOW + 60_000;
+      slowestMs = Math.max(slowestMs, performance.now() - before);
+      return next !== null && next > NOW && next % 60_000 === 0;
     }),
     { numRuns: 300 },
   );
-  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(slowestMs).toBeLessThan(SEARCH_BOUND_MS);
 });
 
 describe('slots between two instants', () => {
