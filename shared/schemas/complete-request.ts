@@ -19,6 +19,7 @@ export const completeRequest = z
   .refine((request) => request.result === undefined || request.result_problem === undefined, {
     path: ['result_problem'],
     message: 'cannot be given together with "result"',
-  });
+  })
+  .meta({ not: { required: ['result', 'result_problem'] } });
 
 export type CompleteRequest = z.infer<typeof completeRequest>;

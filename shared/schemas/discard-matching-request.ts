@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { stating } from '../parse-with.ts';
-import { matchingFields, requireCountAndReason } from './matching.ts';
+import { COUNT_AND_REASON, matchingFields, requireCountAndReason } from './matching.ts';
 
 /** Gives up the dead jobs that fit a filter, if they are as many as expected. */
 export const discardMatchingRequest = z
@@ -9,6 +9,7 @@ export const discardMatchingRequest = z
     matchingFields,
     stating('must be an object with "filter", "expected_count" and "reason"'),
   )
-  .superRefine(requireCountAndReason);
+  .superRefine(requireCountAndReason)
+  .meta(COUNT_AND_REASON);
 
 export type DiscardMatchingRequest = z.infer<typeof discardMatchingRequest>;

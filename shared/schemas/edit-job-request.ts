@@ -12,6 +12,7 @@ export const editJobRequest = z
   )
   .refine((edit) => edit.due_at !== undefined || edit.priority !== undefined, {
     message: 'must have "due_at" or "priority"',
-  });
+  })
+  .meta({ minProperties: 1 });
 
 export type EditJobRequest = z.infer<typeof editJobRequest>;

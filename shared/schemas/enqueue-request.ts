@@ -52,6 +52,10 @@ export const enqueueRequest = z
   .refine((job) => job.on_duplicate === undefined || job.dedup_key !== undefined, {
     path: ['on_duplicate'],
     message: 'goes with a "dedup_key" alone',
+  })
+  .meta({
+    not: { required: ['delay_seconds', 'due_at'] },
+    dependentRequired: { on_duplicate: ['dedup_key'] },
   });
 
 export type EnqueueRequest = z.infer<typeof enqueueRequest>;

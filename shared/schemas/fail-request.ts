@@ -25,10 +25,21 @@ const errorCode = text(1, MAX_ERROR_CODE_CHARS);
 const errorMessage = text(1, MAX_ERROR_MESSAGE_CHARS);
 
 /** Passed through untouched, whatever further members it has. */
-const attemptError = z.custom<AttemptError>(
-  (value) => value !== undefined && isAttemptError(value as JsonValue),
-  stating(ERROR_RULE),
-);
+const attemptError = z
+  .custom<AttemptError>(
+    (value) => value !== undefined && isAttemptError(value as JsonValue),
+    stating(ERROR_RULE),
+  )
+  .meta({
+    type: 'object',
+    properties: {
+      code: { type: 'string', minLength: 1, maxLength: MAX_ERROR_CODE_CHARS },
+      message: { type: 'string', minLength: 1, maxLength: MAX_ERROR_MESSAGE_CHARS },
+    },
+    required: ['code', 'message'],
+    description: ERROR_RULE,
+    'x-max-bytes': MAX_ERROR_BYTES,
+  });
 
 /** The attempt failed. Without a class nobody has looked at the cause, and a small budget of attempts counts. */
 export const failRequest = z.strictObject(

@@ -8,4 +8,5 @@ const MAX_TOKEN = 2n ** 63n - 1n;
 /** A 64-bit number crosses the API as text, since a double would round it. */
 export const fencingToken = z
   .string(stating(RULE))
-  .refine((value) => /^[1-9][0-9]{0,18}$/.test(value) && BigInt(value) <= MAX_TOKEN, RULE);
+  .refine((value) => /^[1-9][0-9]{0,18}$/.test(value) && BigInt(value) <= MAX_TOKEN, RULE)
+  .meta({ pattern: '^[1-9][0-9]{0,18}$', description: RULE });

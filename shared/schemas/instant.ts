@@ -14,4 +14,5 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 export const instant = z.iso
   .datetime({ offset: true, ...stating(RULE) })
   .refine((value) => Date.parse(value) >= FIRST_MS && Date.parse(value) <= LAST_MS, RULE)
-  .transform((value) => new Date(value).toISOString());
+  .transform((value) => new Date(value).toISOString())
+  .meta({ description: RULE });

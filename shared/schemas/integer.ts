@@ -19,7 +19,8 @@ export function integerText(min: number, max: number): z.ZodType<number, string>
     .string(stating(rule))
     .regex(/^[0-9]{1,15}$/, rule)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, rule);
+    .refine((value) => value >= min && value <= max, rule)
+    .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
 /** A number of seconds, fractions allowed. */

@@ -15,7 +15,15 @@ const NAME = new RegExp(`^[a-z0-9][a-z0-9_-]{0,${MAX_JOB_HEADER_NAME_CHARS - 1}}
 const VALUE = new RegExp(`^[\\x20-\\x7e]{0,${MAX_JOB_HEADER_VALUE_CHARS}}$`);
 
 /** Trace context and the like: what travels beside a payload, in a form that also fits HTTP headers. */
-export const jobHeaders = z.custom<Readonly<Record<string, string>>>(isJobHeaders, stating(RULE));
+export const jobHeaders = z
+  .custom<Readonly<Record<string, string>>>(isJobHeaders, stating(RULE))
+  .meta({
+    type: 'object',
+    maxProperties: MAX_JOB_HEADERS,
+    propertyNames: { pattern: NAME.source },
+    additionalProperties: { type: 'string', pattern: VALUE.source },
+    description: RULE,
+  });
 
 // Not z.record: it drops a key named __proto__ without a word; here the name rule refuses it.
 function isJobHeaders(value: unknown): boolean {

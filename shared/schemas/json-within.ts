@@ -15,5 +15,6 @@ export function jsonWithin(maxBytes: number): z.ZodType<JsonValue, JsonValue> {
     .refine(
       (value) => jsonTextBytes(value) <= maxBytes,
       `must be at most ${maxBytes} bytes as JSON text`,
-    );
+    )
+    .meta({ description: `any JSON value of at most ${maxBytes} bytes`, 'x-max-bytes': maxBytes });
 }

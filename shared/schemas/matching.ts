@@ -23,7 +23,8 @@ const filter = z
     },
     stating(FILTER_RULE),
   )
-  .refine((parts) => Object.values(parts).some((part) => part !== undefined), FILTER_RULE);
+  .refine((parts) => Object.values(parts).some((part) => part !== undefined), FILTER_RULE)
+  .meta({ minProperties: 1, description: FILTER_RULE });
 
 /** Fields of both bulk forms. A dry run changes nothing, so it needs no count and no reason. */
 export const matchingFields = {
@@ -38,6 +39,12 @@ interface Matching {
   readonly reason?: string | undefined;
   readonly dry_run?: boolean | undefined;
 }
+
+/** The same for whoever reads the schema alone. */
+export const COUNT_AND_REASON = {
+  if: { not: { properties: { dry_run: { const: true } }, required: ['dry_run'] } },
+  then: { required: ['expected_count', 'reason'] },
+};
 
 /** The real thing names the count that a person saw, and a reason. */
 export function requireCountAndReason(request: Matching, context: z.RefinementCtx): void {

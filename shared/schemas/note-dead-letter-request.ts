@@ -15,6 +15,7 @@ export const noteDeadLetterRequest = z
   )
   .refine((request) => request.owner !== undefined || request.note !== undefined, {
     message: 'must have "owner" or "note"',
-  });
+  })
+  .meta({ minProperties: 1 });
 
 export type NoteDeadLetterRequest = z.infer<typeof noteDeadLetterRequest>;

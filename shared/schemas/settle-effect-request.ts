@@ -18,6 +18,7 @@ export const settleEffectRequest = z
   .refine((request) => request.state === 'done' || request.result === undefined, {
     path: ['result'],
     message: 'goes with the state "done" alone',
-  });
+  })
+  .meta({ if: { required: ['result'] }, then: { properties: { state: { const: 'done' } } } });
 
 export type SettleEffectRequest = z.infer<typeof settleEffectRequest>;

@@ -16,7 +16,8 @@ export function text(min: number, max: number): z.ZodType<string> {
   return z
     .string(stating(rule))
     .refine((value) => value.isWellFormed() && !/[^\P{Cc}\t\n\r]/u.test(value), rule)
-    .refine((value) => hasLength(value, min, max), rule);
+    .refine((value) => hasLength(value, min, max), rule)
+    .meta({ minLength: min, maxLength: max, description: rule });
 }
 
 /** A key or a tag: data that is compared, so it holds no control characters at all. */
@@ -25,7 +26,8 @@ export function keyText(max: number): z.ZodType<string> {
   return z
     .string(stating(rule))
     .refine((value) => value.isWellFormed() && !/\p{Cc}/u.test(value), rule)
-    .refine((value) => hasLength(value, 1, max), rule);
+    .refine((value) => hasLength(value, 1, max), rule)
+    .meta({ minLength: 1, maxLength: max, pattern: '^\\P{Cc}*$', description: rule });
 }
 
 /** Code points; a text that is far too long is not counted to its end. */
