@@ -70,7 +70,8 @@ export async function pushJob(deps: PushJobDeps, input: PushJobInput): Promise<P
     sent.verdict.kind === 'handed_over' ? handOver(attempt) : report(attempt, sent.verdict),
     deps.recordPush(sent.healthy).catch(() => log.warn('push_record_failed')),
   ]);
-  return outcome;
+  // A target that gives no answer is not asked again at once by a worker that pokes on: the drain will, unless it rests.
+  return sent.healthy || !('moreDue' in outcome) ? outcome : { ...outcome, moreDue: false };
 }
 
 interface Attempt {

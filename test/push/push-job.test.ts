@@ -187,6 +187,18 @@ describe('case J7 a receiver that hangs costs one bounded wait', () => {
     expect(push.recorded).toEqual([healthy]);
   });
 
+  test('a target that did not answer is not poked again by the worker that found out', async () => {
+    for (const [status, moreDue] of [
+      [500, false],
+      [429, true],
+    ] as const) {
+      const push = scriptedPush();
+      push.script.fetch = async () => new Response(null, { status });
+      push.script.moreDue = true;
+      expect(await push.start()).toMatchObject({ outcome: 'retrying', moreDue });
+    }
+  });
+
   test('a count that cannot be kept does not undo the report', async () => {
     const push = scriptedPush();
     push.recorded.push = () => {

@@ -28,6 +28,7 @@ export interface ScriptedPush {
     fetch: (request: Request) => Promise<Response>;
     lookup: Outbound['lookup'] | undefined;
     heartbeat: () => Promise<HeartbeatOutcome>;
+    moreDue: boolean;
   };
   start(
     input?: Partial<PushJobInput>,
@@ -56,6 +57,7 @@ export function scriptedPush(): ScriptedPush {
         leaseRemainingMs: 30_000,
         cancelRequested: false,
       }),
+      moreDue: false,
     },
     start: async (input = {}, policy = { allowHttp: false }, keys = [PUSH_KEY]) => {
       const { lookup } = push.script;
@@ -81,11 +83,12 @@ export function scriptedPush(): ScriptedPush {
             },
             complete: async (report) => {
               push.completed.push(report);
-              return { outcome: 'succeeded', moreDue: false };
+              return { outcome: 'succeeded', moreDue: push.script.moreDue };
             },
             fail: async (report) => {
               push.failed.push(report);
-              return { outcome: 'pending', dueAt: new Date(time.now()), moreDue: false };
+              const { moreDue } = push.script;
+              return { outcome: 'pending', dueAt: new Date(time.now()), moreDue };
             },
             snooze: () => Promise.reject(new Error('a push does not snooze')),
           },
