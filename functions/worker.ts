@@ -9,7 +9,7 @@ import { HANDLERS } from './handlers/index.ts';
 import { createJsonLog } from './json-log.ts';
 import { problemResponse } from './middleware/problem.ts';
 import { createNoPoker, createPoker } from './poker.ts';
-import { drain } from './scheduled/drain.ts';
+import { tick } from './scheduled/tick.ts';
 import { webClock, webIds } from './web-ports.ts';
 
 /**
@@ -50,10 +50,10 @@ export default {
 
   async scheduled(_controller, env, execution): Promise<void> {
     try {
-      await drain(invocationDeps(env, execution));
+      await tick(invocationDeps(env, execution));
     } catch (error) {
       const code = error instanceof LeaseholdError ? error.code : 'internal_error';
-      logOf().error('drain_failed', { code });
+      logOf().error('tick_failed', { code });
       throw error; // the platform shows the event as failed
     }
   },

@@ -19,6 +19,14 @@ import {
 } from './queues.ts';
 import type { Route } from './route.ts';
 import {
+  listSchedulesRoute,
+  pauseSchedule,
+  putScheduleRoute,
+  readSchedule,
+  removeSchedule,
+  resumeSchedule,
+} from './schedules.ts';
+import {
   discardDeadLetters,
   discardMatching,
   redriveDeadLetters,
@@ -58,4 +66,10 @@ export const ROUTES: readonly Route[] = [
   readDeadLetter,
   changeDeadLetter,
   settleEffectRoute,
+  listSchedulesRoute,
+  readSchedule,
+  putScheduleRoute,
+  removeSchedule,
+  pauseSchedule,
+  resumeSchedule,
 ];

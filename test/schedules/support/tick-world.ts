@@ -150,3 +150,9 @@ export async function createTickWorld(): Promise<TickWorld> {
     return rows[0]?.now.getTime() ?? 0;
   }
 }
+
+/** A daily expression in UTC for the minute that lies so far from the present one. */
+export function dailyAt(minutesFromNow: number): string {
+  const at = new Date(Date.now() + minutesFromNow * 60_000);
+  return `${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
+}
