@@ -13,8 +13,9 @@ import type { Experiment } from './experiment.ts';
 import { hundredThousand } from './hundred-thousand.ts';
 import { plans } from './plans.ts';
 import { races } from './races.ts';
+import { retryStormExperiment } from './retry-storm.ts';
 
-const EXPERIMENTS: readonly Experiment[] = [races, hundredThousand, plans];
+const EXPERIMENTS: readonly Experiment[] = [races, hundredThousand, plans, retryStormExperiment];
 const CONNECTIONS = 24;
 
 const args = process.argv.slice(2);
