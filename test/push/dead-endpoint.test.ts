@@ -7,6 +7,7 @@ import { drain } from '../../functions/scheduled/drain.ts';
 import { webIds } from '../../functions/web-ports.ts';
 import { dueQueues } from '../../shared/queue/due-queues.ts';
 import { enqueueBatch } from '../../shared/queue/enqueue-batch.ts';
+import { getQueue } from '../../shared/queue/get-queue.ts';
 import { POKE_KEY } from '../routes/support/app-harness.ts';
 import { createPushApp } from './support/push-app.ts';
 import type { PushApp } from './support/push-app.ts';
@@ -137,12 +138,19 @@ describe('case J7 an endpoint that hangs does not hold up the others', () => {
     await push.receiver.answer({ status: 503 });
     for (let attempt = 1; attempt <= RESTS_AFTER; attempt += 1) await push.work('recovers');
     expect(await push.work('recovers')).toMatchObject({ outcome: 'empty' });
+    expect((await getQueue(push.app.database.sql, { queue: 'recovers' }))?.push_resume_at).toMatch(
+      /Z$/,
+    );
     await push.makeDue('recovers');
     await push.receiver.answer({ status: 429 }); // it lives
     await push.work('recovers');
-    const { rows } = await push.app.database.pool.query(
-      `select push_failures, push_resume_at from leasehold.queues where name = 'recovers'`,
-    );
-    expect(rows).toEqual([{ push_failures: 0, push_resume_at: null }]);
+    expect(await getQueue(push.app.database.sql, { queue: 'recovers' })).toMatchObject({
+      push_resume_at: null,
+    });
+    // The count began anew: four failures more are no reason to rest.
+    await push.receiver.answer({ status: 503 });
+    for (let attempt = 1; attempt < RESTS_AFTER; attempt += 1) {
+      expect(await push.work('recovers')).toMatchObject({ outcome: 'retrying' });
+    }
   });
 });
