@@ -36,7 +36,8 @@ describe('B.7 a claim over HTTP', () => {
   test('of an empty queue is an empty list, without a body too', async () => {
     const { status, body } = await app.call('POST', '/v1/queues/nothing/claims');
     expect(status).toBe(200);
-    expect(body).toEqual({ claim_id: expect.any(String), jobs: [] });
+    expect(Object.keys(body)).toEqual(['claim_id', 'jobs']);
+    expect(body['jobs']).toEqual([]);
   });
 
   test('B.3 repeated with its claim id gives the same leases and spends nothing', async () => {
@@ -45,9 +46,9 @@ describe('B.7 a claim over HTTP', () => {
     const first = await claimed(app, 'repeated', ask);
     const again = await claimed(app, 'repeated', ask);
     expect(first).toHaveLength(2);
-    const byId = (jobs: PulledJob[]): unknown[] =>
-      jobs.map(({ id, fencing_token, attempt }) => ({ id, fencing_token, attempt })).toSorted();
-    expect(byId(again)).toEqual(byId(first));
+    const leases = (jobs: PulledJob[]): Set<string> =>
+      new Set(jobs.map(({ id, fencing_token: token, attempt }) => `${id} ${token} ${attempt}`));
+    expect(leases(again)).toEqual(leases(first));
     expect(await claimed(app, 'repeated', { limit: 5 })).toHaveLength(1);
   });
 

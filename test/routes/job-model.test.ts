@@ -176,10 +176,8 @@ describe('cancel and change', () => {
     const path = `/v1/jobs/${id}`;
     const later = new Date(webClock.now() + 3_600_000).toISOString();
     const changed = await app.call('PATCH', path, { body: { due_at: later, priority: 'urgent' } });
-    expect(changed).toMatchObject({
-      status: 200,
-      body: { due_at: expect.stringContaining(later.slice(0, 19)), priority: 'urgent' },
-    });
+    expect(changed).toMatchObject({ status: 200, body: { priority: 'urgent' } });
+    expect(Date.parse(changed.body['due_at'] as string)).toBe(Date.parse(later));
     await app.call('PATCH', path, { body: { due_at: '2020-01-01T00:00:00Z' } });
     expect((await claimedOne(app, 'changed')).id).toBe(id);
     expect(await app.call('PATCH', path, { body: { priority: 'low' } })).toMatchObject({

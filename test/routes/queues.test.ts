@@ -62,7 +62,7 @@ describe('a queue', () => {
       const { body } = await app.call('GET', `/v1/queues?limit=2${cursor}`);
       seen.push(...(body['queues'] as { name: string }[]).map(({ name }) => name));
       if (body['next_cursor'] === null) break;
-      cursor = `&cursor=${encodeURIComponent(String(body['next_cursor']))}`;
+      cursor = `&cursor=${encodeURIComponent(body['next_cursor'] as string)}`;
     }
     expect(seen).toEqual(expect.arrayContaining(['page a', 'page b', 'page c']));
     expect(seen).toEqual([...new Set(seen)].toSorted());
@@ -181,7 +181,7 @@ describe('case E1 E3 S1.14 an ordering key that is blocked', () => {
       const { body } = await app.call('GET', `/v1/queues/pages/blocked-keys?limit=1${cursor}`);
       seen.push(...(body['keys'] as { ordering_key: string }[]).map((key) => key.ordering_key));
       if (body['next_cursor'] === null) break;
-      cursor = `&cursor=${String(body['next_cursor'])}`;
+      cursor = `&cursor=${body['next_cursor'] as string}`;
     }
     expect(seen).toEqual(['k1', 'k2', 'k3']);
   });

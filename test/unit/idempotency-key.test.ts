@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { parseIdempotencyKey } from '../../shared/idempotency-key.ts';
+import { IDEMPOTENCY_KEY_RULE, parseIdempotencyKey } from '../../shared/idempotency-key.ts';
 
 describe('an Idempotency-Key', () => {
   test.each([
@@ -28,7 +28,6 @@ describe('an Idempotency-Key', () => {
     'k'.repeat(256),
     `"${'k'.repeat(256)}"`,
   ])('%j is refused with the rule', (header) => {
-    const outcome = parseIdempotencyKey(header);
-    expect(outcome).toMatchObject({ ok: false, message: expect.stringContaining('1 to 255') });
+    expect(parseIdempotencyKey(header)).toEqual({ ok: false, message: IDEMPOTENCY_KEY_RULE });
   });
 });

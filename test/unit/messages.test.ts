@@ -156,8 +156,7 @@ describe('each limit holds at its edge', () => {
     (_at, _field, [schema, base, field, edge, over]) => {
       expect(parseWith(schema, { ...base, [field]: edge })).toMatchObject({ ok: true });
       const refused = parseWith(schema, { ...base, [field]: over });
-      expect(refused.ok).toBe(false);
-      if (!refused.ok) expect(refused.problems[0]?.path.split(/[.[]/)[0]).toBe(field);
+      expect(refused.ok ? [] : refused.problems[0]?.path.split(/[.[]/)[0]).toBe(field);
     },
   );
 
