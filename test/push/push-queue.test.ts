@@ -223,3 +223,35 @@ describe('a queue that is not pushed from here', () => {
     expect(await push.work('never heard of')).toMatchObject({ outcome: 'no_handler' });
   });
 });
+
+describe('S1.16 an enqueue into a queue that is pushed pokes', () => {
+  test('after its commit, and not for a queue that is pulled', async () => {
+    await push.configure('poked', '/in');
+    await push.configure('pulled quietly', '/in', { delivery: 'pull' });
+    await push.app.backgroundDone();
+    push.app.pokes.length = 0;
+    await push.enqueue('poked', '{}');
+    await push.enqueue('pulled quietly', '{}');
+    await push.app.backgroundDone();
+    expect(push.app.pokes).toEqual([{ queue: 'poked', depth: 0 }]);
+  });
+
+  test('a database that does not answer costs the poke and nothing else', async () => {
+    await push.configure('unlucky', '/in');
+    await push.app.backgroundDone();
+    push.app.pokes.length = 0;
+    const { faults } = push.app.http.endpoint;
+    faults.next(
+      { kind: 'sql_error', code: '42501' },
+      { match: /queue_document/, times: Number.MAX_SAFE_INTEGER },
+    );
+    try {
+      await push.enqueue('unlucky', '{}');
+      await push.app.backgroundDone();
+    } finally {
+      faults.clear();
+    }
+    expect(push.app.pokes).toEqual([]);
+    expect(push.app.log.events).toContain('poke_failed');
+  });
+});
