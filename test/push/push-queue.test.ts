@@ -5,6 +5,8 @@ import { cancel } from '../../shared/queue/cancel.ts';
 import { complete } from '../../shared/queue/complete.ts';
 import { configureQueue } from '../../shared/queue/configure-queue.ts';
 import { heartbeat } from '../../shared/queue/heartbeat.ts';
+import { signToken } from '../routes/support/app-harness.ts';
+import type { Answer } from '../routes/support/app-harness.ts';
 import { createPushApp } from './support/push-app.ts';
 import type { PushApp } from './support/push-app.ts';
 
@@ -168,6 +170,37 @@ describe('a receiver that acknowledges with Leasehold-Async: 1', () => {
     });
     expect(await complete(sql, { ...lease, fencingToken: '0' })).toEqual({ outcome: 'lease_lost' });
     expect(await complete(sql, lease)).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  test('reports over HTTP with a token whose subject is push/<queue>, and no other token can', async () => {
+    await push.configure('over http', '/in');
+    const id = await push.enqueue('over http', '{}');
+    await push.receiver.answer({ status: 202, headers: { 'leasehold-async': '1' } });
+    await push.work('over http');
+    const fencingToken = push.receiver.received[0]?.headers['leasehold-fencing-token'];
+    const report = async (verb: string, subject: string, body: object): Promise<Answer> => {
+      const request = await push.app.request('POST', `/v1/leases/${id}/${verb}`, {
+        scope: null,
+        body: { fencing_token: fencingToken, ...body },
+        headers: {
+          authorization: `Bearer ${await signToken('work', { subject, queues: ['over http'] })}`,
+        },
+      });
+      return await push.app.callApp({}, request);
+    };
+    const owner = pushOwner('over http');
+    expect((await report('heartbeat', owner, { step: 1 })).status).toBe(200);
+    expect((await report('complete', 'somebody', {})).body).toMatchObject({ code: 'lease_lost' });
+    const wrongToken = { fencing_token: '99' };
+    expect((await report('complete', owner, wrongToken)).body).toMatchObject({
+      code: 'lease_lost',
+    });
+    expect((await report('complete', owner, { result: { rows: 7 } })).status).toBe(200);
+    expect(await push.job(id)).toMatchObject({
+      state: 'succeeded',
+      finished_by: owner,
+      result: { rows: 7 },
+    });
   });
 
   test('and falls silent loses it: the next push is another attempt with a larger token', async () => {

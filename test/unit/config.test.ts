@@ -70,3 +70,45 @@ describe('secrets are never printed', () => {
     expect(String(config.authSecret)).toBe('[redacted]');
   });
 });
+
+describe('pushes', () => {
+  const second = `whsec_${btoa('another key of thirty-two bytes!')}`;
+
+  test('are off until there is a key, and go to public https alone', () => {
+    const config = parseConfig(GOOD);
+    expect(config.pushSecrets).toEqual([]);
+    expect(config.pushTargets).toEqual({ allowHttp: false });
+  });
+
+  test('one or two keys, in order', () => {
+    const config = parseConfig({ ...GOOD, PUSH_SECRETS: `${GOOD.POKE_SECRETS} ${second}` });
+    expect(config.pushSecrets.map((key) => key.reveal())).toEqual([GOOD.POKE_SECRETS, second]);
+    expect(JSON.stringify(config)).not.toContain(second);
+  });
+
+  test('hosts are kept as a URL has them', () => {
+    const config = parseConfig({
+      ...GOOD,
+      PUSH_ALLOW_HTTP: 'on',
+      PUSH_ALLOWED_HOSTS: ' Hooks.Example.com  127.0.0.1:8080 0x7f.1 [0:0::1] [::1]:80 ',
+    });
+    expect(config.pushTargets).toEqual({
+      allowHttp: true,
+      allowedHosts: ['hooks.example.com', '127.0.0.1:8080', '127.0.0.1', '[::1]', '[::1]:80'],
+    });
+  });
+
+  test.each([
+    ['PUSH_SECRETS', 'hunter2'],
+    ['PUSH_SECRETS', `${second} ${second} ${second}`],
+    ['PUSH_ALLOW_HTTP', 'yes'],
+    ['PUSH_ALLOWED_HOSTS', 'https://example.com'],
+    ['PUSH_ALLOWED_HOSTS', 'example.com/path'],
+    ['PUSH_ALLOWED_HOSTS', 'user@example.com'],
+    ['PUSH_ALLOWED_HOSTS', 'example.com:port'],
+    ['PUSH_ALLOWED_HOSTS', 'a b[ c'],
+  ])('%s must not be %s', (name, value) => {
+    const { problems } = faults({ ...GOOD, [name]: value });
+    expect(problems.map(({ path }) => path)).toEqual([name]);
+  });
+});
