@@ -6,21 +6,27 @@ export interface LocalSecrets {
   readonly authSecret: string;
   /** Signs pokes (Standard Webhooks). */
   readonly pokeSecret: string;
+  /** Signs pushed jobs (Standard Webhooks). */
+  readonly pushSecret: string;
 }
 
 const SECRET_BYTES = 32;
 
-/** The secrets of this checkout, made at the first call and kept with mode 600, so that a token outlives a restart. */
+/** The secrets of this checkout, each made when first asked for and kept with mode 600, so that a token outlives a restart. */
 export function localSecrets(file: string): LocalSecrets {
-  if (existsSync(file)) {
-    const kept = JSON.parse(readFileSync(file, 'utf8')) as Partial<LocalSecrets>;
-    const { authSecret, pokeSecret } = kept;
-    if (authSecret !== undefined && pokeSecret !== undefined) return { authSecret, pokeSecret };
-  }
-  const made: LocalSecrets = {
-    authSecret: randomBytes(SECRET_BYTES).toString('base64url'),
-    pokeSecret: `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`,
+  const kept = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<LocalSecrets>)
+    : {};
+  const secrets: LocalSecrets = {
+    authSecret: kept.authSecret ?? randomBytes(SECRET_BYTES).toString('base64url'),
+    pokeSecret: kept.pokeSecret ?? signingKey(),
+    pushSecret: kept.pushSecret ?? signingKey(),
   };
-  writeFileSync(file, JSON.stringify(made, null, 2), { mode: 0o600 });
-  return made;
+  const text = JSON.stringify(secrets, null, 2);
+  if (text !== JSON.stringify(kept, null, 2)) writeFileSync(file, text, { mode: 0o600 });
+  return secrets;
+}
+
+function signingKey(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }

@@ -69,6 +69,10 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
         DATABASE_URL: database.workerUrl,
         AUTH_SECRET: secrets.authSecret,
         POKE_SECRETS: secrets.pokeSecret,
+        PUSH_SECRETS: secrets.pushSecret,
+        // Receivers on this machine and nowhere else.
+        PUSH_ALLOW_HTTP: 'on',
+        PUSH_ALLOWED_HOSTS: '127.0.0.1 localhost [::1]',
       },
       log: (line) => appendFileSync(state.workerLog, `${line}\n`),
     }),
