@@ -16,5 +16,8 @@ export function jsonWithin(maxBytes: number): z.ZodType<JsonValue, JsonValue> {
       (value) => jsonTextBytes(value) <= maxBytes,
       `must be at most ${maxBytes} bytes as JSON text`,
     )
-    .meta({ description: `any JSON value of at most ${maxBytes} bytes`, 'x-max-bytes': maxBytes });
+    .meta({
+      description: `must be JSON of at most ${maxBytes} bytes as text`,
+      'x-max-bytes': maxBytes,
+    });
 }

@@ -40,10 +40,14 @@ interface Matching {
   readonly dry_run?: boolean | undefined;
 }
 
-/** The same for whoever reads the schema alone. */
+/** The same for whoever reads the schema alone: never both without a dry run and without the two fields. */
 export const COUNT_AND_REASON = {
-  if: { not: { properties: { dry_run: { const: true } }, required: ['dry_run'] } },
-  then: { required: ['expected_count', 'reason'] },
+  not: {
+    allOf: [
+      { not: { properties: { dry_run: { const: true } }, required: ['dry_run'] } },
+      { not: { required: ['expected_count', 'reason'] } },
+    ],
+  },
 };
 
 /** The real thing names the count that a person saw, and a reason. */

@@ -19,6 +19,6 @@ export const settleEffectRequest = z
     path: ['result'],
     message: 'goes with the state "done" alone',
   })
-  .meta({ if: { required: ['result'] }, then: { properties: { state: { const: 'done' } } } });
+  .meta({ not: { required: ['result'], properties: { state: { const: 'not_done' } } } });
 
 export type SettleEffectRequest = z.infer<typeof settleEffectRequest>;

@@ -17,6 +17,8 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
   ['shared/transaction/', ['shared/transaction/', 'shared/*', SHAPES]],
   ['shared/outbox/', ['shared/outbox/', 'shared/*']],
   ['shared/inbox/', ['shared/inbox/', 'shared/*']],
+  ['shared/openapi/', ['shared/openapi/', 'shared/schemas/', 'shared/*', SHAPES]],
+  ['shared/client/', ['shared/client/', 'shared/schemas/', 'shared/*', SHAPES]],
   ['shared/push/', ['shared/push/', 'shared/*', SHAPES]],
   [
     'shared/',
@@ -36,6 +38,7 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
 /** Packages of the platform-free folder. */
 const SHARED_PACKAGES = new Set([
   '@neondatabase/serverless',
+  'croner',
   'jose',
   'jsonc-parser',
   'standardwebhooks',

@@ -1,0 +1,70 @@
+import type { Operation } from './operation.ts';
+
+const tag = 'Service';
+
+export const SERVICE_OPERATIONS: readonly Operation[] = [
+  {
+    id: 'health',
+    method: 'get',
+    path: '/v1/health',
+    tag,
+    summary: 'The code runs',
+    description: 'Never touches the database, so a monitor does not keep it awake.',
+    access: 'public',
+    database: false,
+    success: { 200: { description: 'It runs.', schema: 'Health', example: { status: 'ok' } } },
+  },
+  {
+    id: 'ready',
+    method: 'get',
+    path: '/v1/ready',
+    tag,
+    summary: 'Database and code fit',
+    description: 'Wakes the database.',
+    access: 'read',
+    database: true,
+    success: { 200: { description: 'They fit.', schema: 'Ready' } },
+  },
+  {
+    id: 'work',
+    method: 'post',
+    path: '/v1/work',
+    tag,
+    summary: 'Run one job of a queue now',
+    description:
+      'A poke, signed per Standard Webhooks or sent with a token: claims one due job and runs or pushes it before it answers. A hint that may be lost or come twice.',
+    access: { pokeOr: 'work' },
+    database: true,
+    body: { schema: 'WorkRequest', example: { queue: 'emails', depth: 0 } },
+    idempotencyKey: 'ignored',
+    success: {
+      200: {
+        description: 'What came of it.',
+        schema: 'WorkOutcome',
+        example: { outcome: 'empty', queue: 'emails' },
+      },
+    },
+  },
+  {
+    id: 'openapi',
+    method: 'get',
+    path: '/openapi.json',
+    tag,
+    summary: 'This document',
+    description: 'OpenAPI 3.1.',
+    access: 'public',
+    database: false,
+    success: { 200: { description: 'The document.', mediaType: 'application/json' } },
+  },
+  {
+    id: 'docs',
+    method: 'get',
+    path: '/docs',
+    tag,
+    summary: 'This document as a page',
+    description: 'For people.',
+    access: 'public',
+    database: false,
+    success: { 200: { description: 'The page.', mediaType: 'text/html' } },
+  },
+];

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+import { instantText } from './response-parts.ts';
+
+/** The lease holds. With `cancel_requested` the holder stops and reports. */
+export const heartbeatResponse = z.object({
+  outcome: z.literal('held'),
+  lease_expires_at: instantText,
+  lease_remaining_ms: z.number(),
+  cancel_requested: z.boolean(),
+});
+
+/** The job has ended; `cancelled` when it had been called off. */
+export const completeResponse = z.object({
+  outcome: z.enum(['succeeded', 'cancelled']),
+  more_due: z.boolean(),
+});
+
+/** What became of the job whose attempt failed. */
+export const failResponse = z.union([
+  z.object({ outcome: z.literal('pending'), due_at: instantText, more_due: z.boolean() }),
+  z.object({ outcome: z.enum(['dead', 'cancelled']), more_due: z.boolean() }),
+]);
+
+/** What became of a job that was given back or snoozed. */
+export const givenBackResponse = z.union([
+  z.object({ outcome: z.literal('pending'), due_at: instantText }),
+  z.object({ outcome: z.literal('cancelled') }),
+]);
+
+export type HeartbeatResponse = z.infer<typeof heartbeatResponse>;
+export type CompleteResponse = z.infer<typeof completeResponse>;
+export type FailResponse = z.infer<typeof failResponse>;
+export type GivenBackResponse = z.infer<typeof givenBackResponse>;

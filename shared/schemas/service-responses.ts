@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+import { count, instantText, openEnum, uuidText } from './response-parts.ts';
+
+/** The code runs. */
+export const healthResponse = z.object({ status: z.literal('ok') });
+
+/** Database and code fit; `last_tick_at` is when a scheduled pass last did all its work. */
+export const readyResponse = z.object({
+  status: z.literal('ready'),
+  schema_version: count,
+  code_schema_version: count,
+  last_tick_at: instantText.nullable(),
+});
+
+/** What one poke came to. */
+export const workResponse = z.object({
+  outcome: openEnum([
+    'no_handler',
+    'push_not_configured',
+    'empty',
+    'succeeded',
+    'retrying',
+    'dead',
+    'snoozed',
+    'cancelled',
+    'handed_over',
+    'lease_lost',
+    'unknown',
+  ]),
+  queue: z.string(),
+  job_id: uuidText.optional(),
+  type: z.string().optional(),
+  attempt: count.optional(),
+  more_due: z.boolean().optional(),
+  code: z.string().optional(),
+  due_at: instantText.optional(),
+  result_problem: z.string().optional(),
+});
