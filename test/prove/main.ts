@@ -10,12 +10,19 @@ import { startPostgres } from '../../infra/local/postgres.ts';
 import { migrate } from '../../infra/migrate.ts';
 import { createPgSql } from '../support/pg-sql.ts';
 import type { Experiment } from './experiment.ts';
+import { fuzz } from './fuzz.ts';
 import { hundredThousand } from './hundred-thousand.ts';
 import { plans } from './plans.ts';
 import { races } from './races.ts';
 import { retryStormExperiment } from './retry-storm.ts';
 
-const EXPERIMENTS: readonly Experiment[] = [races, hundredThousand, plans, retryStormExperiment];
+const EXPERIMENTS: readonly Experiment[] = [
+  races,
+  hundredThousand,
+  plans,
+  retryStormExperiment,
+  fuzz,
+];
 const CONNECTIONS = 24;
 
 const args = process.argv.slice(2);
