@@ -2,6 +2,7 @@ import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
 import { workRequest } from '../../shared/schemas/work-request.ts';
 import type { PushOutcome } from '../../shared/push/push-job.ts';
 import type { AppDeps } from '../deps.ts';
+import { requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { workOnce } from '../work-once.ts';
 import type { WorkOutcome } from '../work-outcome.ts';
@@ -19,6 +20,7 @@ export const work: Route = {
   idempotencyKey: 'ignored', // a hint: doubled, it finds an empty queue
   handle: async (context, deps) => {
     const { queue, depth } = await readJson(context, workRequest);
+    requireQueue(context, queue);
     const done = await workOnce(deps, {
       queue,
       owner: context.get('actor'),
