@@ -133,6 +133,18 @@ describe('case H5 one job a slot, for ever', () => {
     expect(rows[0]?.jobs).toBe((await world.fired('again')).length);
   });
 
+  test('not even when its job is gone, or too old to have the same id again', async () => {
+    await world.put('daily', { cron: dailyAt(-120), missed: 'all' });
+    await world.ticksStoppedFor('daily', 4 * 24 * 60 * 60);
+    expect(await fireSchedules(world.deps())).toMatchObject({ jobs: 4 });
+    // As retention leaves it, long after.
+    await world.database.pool.query('delete from leasehold.job_state; delete from leasehold.jobs');
+    await world.ticksStoppedFor('daily', 4 * 24 * 60 * 60);
+    expect(await fireSchedules(world.deps())).toMatchObject({ decided: 1, jobs: 0 });
+    const { rows } = await world.database.pool.query('select 1 from leasehold.jobs');
+    expect(rows).toEqual([]);
+  });
+
   test('a job of someone else under the id of a slot does not stop the schedule', async () => {
     await world.put('taken', { missed: 'latest', cron: dailyAt(-10) });
     await world.ticksStoppedFor('taken', 20 * 60);
