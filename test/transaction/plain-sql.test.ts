@@ -44,6 +44,16 @@ describe('plain SQL', () => {
     expect(await notes(db.pool)).toEqual([]);
   });
 
+  test('a role that may add jobs, and nothing else, is enough', async () => {
+    const client = await db.pool.connect();
+    await client.query('begin');
+    await client.query('set local role leasehold_producer');
+    const { rows } = await client.query<{ outcome: string }>(ONE_LINE);
+    await client.query('commit');
+    client.release();
+    expect(rows).toMatchObject([{ outcome: 'created' }]);
+  });
+
   test('takes named arguments, for every field of a job', async () => {
     const { rows } = await db.pool.query<{ job_id: string }>(
       `select job_id from leasehold.enqueue(
