@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { ROUTES } from '../../../functions/routes/index.ts';
-import { QUEUES, field, freshId, oddText, oddValue, uuid } from './fuzz-values.ts';
+import { QUEUES, anyField, fieldOf, freshId, oddText, oddValue, uuid } from './fuzz-values.ts';
 
 /** One request, as plain values, so that a failing one can be printed and shrunk. */
 export interface FuzzRequest {
@@ -15,47 +15,96 @@ export interface FuzzRequest {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'];
 const job = { queue: 'fuzz', type: 'task', payload: null };
 const held = { fencing_token: '1' };
-/** A good body of each route that takes one, by the end of its path. */
-const TEMPLATES: readonly (readonly [path: string, body: Readonly<Record<string, unknown>>])[] = [
-  ['/jobs', job],
-  ['/jobs/batch', { jobs: [job, job] }],
-  ['/jobs/:id', { priority: 'low' }],
-  ['/claims', { queues: ['fuzz', { name: 'other', weight: 3 }] }],
-  ['/:queue/claims', { limit: 2 }],
-  ['/heartbeat', { ...held, step: 1 }],
-  ['/complete', { ...held, result: 1 }],
-  ['/fail', { ...held, error: { code: 'e', message: 'm' } }],
-  ['/release', held],
-  ['/snooze', { ...held, delay_seconds: 1 }],
-  ['/queues/:queue', { weight: 2 }],
-  ['/redrive', { job_ids: ['01900000-0000-7000-8000-000000000001'], reason: 'r' }],
-  ['/discard', { job_ids: ['01900000-0000-7000-8000-000000000001'], reason: 'r' }],
-  ['/redrive-matching', { filter: { queue: 'fuzz' }, expected_count: 0, reason: 'r' }],
-  ['/discard-matching', { filter: { queue: 'fuzz' }, dry_run: true }],
-  ['/dead-letters/:id', { note: 'n' }],
-  ['/effects/:key', { state: 'done' }],
-  ['/work', { queue: 'fuzz', depth: 0 }],
-  ['/schedules/:name', { cron: '* * * * *', zone: 'UTC', queue: 'fuzz', type: 't', payload: 1 }],
-];
+const ids = ['01900000-0000-7000-8000-000000000001'];
 
-function templateOf(path: string): Readonly<Record<string, unknown>> {
-  const fitting = TEMPLATES.filter(([end]) => path.endsWith(end));
-  return fitting.toSorted(([left], [right]) => right.length - left.length)[0]?.[1] ?? {};
+interface Template {
+  /** The end of the route's path. */
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Names of `FIELDS` that the message may have as well. */
+  readonly optional: string;
 }
 
-/** A good body for the route with up to two fields set, one of them perhaps to something that cannot be. */
+/** A good body of each route that takes one. */
+const TEMPLATES: readonly Template[] = [
+  {
+    path: '/jobs',
+    body: job,
+    optional:
+      'id priority delay_seconds due_at max_attempts max_unknown_attempts retry_budget_seconds schema_version ' +
+      'ordering_key dedup_key on_duplicate tags headers',
+  },
+  { path: '/jobs/batch', body: { jobs: [job, job] }, optional: 'jobs' },
+  { path: '/jobs/:id', body: { priority: 'low' }, optional: 'due_at priority' },
+  {
+    path: '/claims',
+    body: { queues: ['fuzz', { name: 'other', weight: 3 }] },
+    optional: 'queues claim_id lease_seconds limit seconds_per_job wait',
+  },
+  {
+    path: '/:queue/claims',
+    body: { limit: 2 },
+    optional: 'claim_id lease_seconds limit seconds_per_job wait',
+  },
+  { path: '/heartbeat', body: { ...held, step: 1 }, optional: 'step progress lease_seconds' },
+  { path: '/complete', body: { ...held, result: 1 }, optional: 'result' },
+  {
+    path: '/fail',
+    body: { ...held, error: { code: 'e', message: 'm' } },
+    optional: 'error class retry_after_seconds',
+  },
+  { path: '/release', body: held, optional: 'reason' },
+  { path: '/snooze', body: { ...held, delay_seconds: 1 }, optional: 'delay_seconds reason' },
+  { path: '/cancel', body: {}, optional: 'reason' },
+  {
+    path: '/queues/:queue',
+    body: { weight: 2 },
+    optional:
+      'lease_seconds max_attempts max_unknown_attempts retry_budget_seconds weight concurrency_limit rate_limit ' +
+      'backoff_base_ms delivery target_url on_dead',
+  },
+  { path: '/pause', body: {}, optional: 'reason' },
+  { path: '/redrive', body: { job_ids: ids, reason: 'r' }, optional: 'job_ids per_second' },
+  { path: '/discard', body: { job_ids: ids, reason: 'r' }, optional: 'job_ids' },
+  {
+    path: '/redrive-matching',
+    body: { filter: { queue: 'fuzz' }, expected_count: 0, reason: 'r' },
+    optional: 'filter expected_count dry_run per_second',
+  },
+  {
+    path: '/discard-matching',
+    body: { filter: { queue: 'fuzz' }, dry_run: true },
+    optional: 'filter expected_count dry_run',
+  },
+  { path: '/dead-letters/:id', body: { note: 'n' }, optional: 'owner note' },
+  { path: '/effects/:key', body: { state: 'done' }, optional: 'state result' },
+  { path: '/work', body: { queue: 'fuzz', depth: 0 }, optional: 'depth' },
+  {
+    path: '/schedules/:name',
+    body: { cron: '* * * * *', zone: 'UTC', queue: 'fuzz', type: 't', payload: 1 },
+    optional: 'cron zone priority max_attempts missed overlap',
+  },
+];
+const NO_TEMPLATE: Template = { path: '', body: {}, optional: 'reason' };
+
+function templateOf(path: string): Template {
+  const fitting = TEMPLATES.filter((template) => path.endsWith(template.path));
+  return fitting.toSorted((left, right) => right.path.length - left.path.length)[0] ?? NO_TEMPLATE;
+}
+
+/** A good body for the route, with up to three fields of its own set, and perhaps one that it does not know. */
 function messageFor(path: string): fc.Arbitrary<Record<string, unknown>> {
-  const template = templateOf(path);
-  const own = fc
-    .constantFrom(...Object.keys({ ...template, id: 0 }))
-    .chain((name) => fc.tuple(fc.constant(name), oddValue));
+  const { body, optional } = templateOf(path);
+  const own = fieldOf([...Object.keys(body), ...optional.split(' ')]);
   return fc
-    .oneof(
-      { arbitrary: fc.constant([]), weight: 2 },
-      { arbitrary: fc.array(field, { maxLength: 2 }), weight: 3 },
-      { arbitrary: fc.array(own, { maxLength: 1 }), weight: 2 },
+    .tuple(
+      fc.array(own, { maxLength: 3 }),
+      fc.oneof(
+        { arbitrary: fc.constant([]), weight: 6 },
+        { arbitrary: fc.tuple(anyField), weight: 1 },
+      ),
     )
-    .map((fields) => ({ ...template, ...Object.fromEntries(fields) }));
+    .map(([known, others]) => ({ ...body, ...Object.fromEntries([...known, ...others]) }));
 }
 
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
@@ -118,7 +167,7 @@ const pathPart = fc.oneof(
 const query = fc.oneof(
   { arbitrary: fc.constant(''), weight: 6 },
   {
-    arbitrary: fc.array(field, { maxLength: 3 }).map((fields) => {
+    arbitrary: fc.array(anyField, { maxLength: 3 }).map((fields) => {
       const text = new URLSearchParams(
         fields.map(([name, value]): [string, string] => [name, queryText(value)]),
       ).toString();

@@ -123,14 +123,19 @@ const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   until: instant,
 };
 
-export const field = fc
-  .constantFrom(...Object.keys(FIELDS))
-  .chain((name) =>
-    fc.tuple(
-      fc.constant(name),
-      fc.oneof(
-        { arbitrary: FIELDS[name] ?? oddValue, weight: 4 },
-        { arbitrary: oddValue, weight: 1 },
+/** One of these fields, with a value that fits four times out of five. */
+export function fieldOf(names: readonly string[]): fc.Arbitrary<[name: string, value: unknown]> {
+  return fc
+    .constantFrom(...names)
+    .chain((name) =>
+      fc.tuple(
+        fc.constant(name),
+        fc.oneof(
+          { arbitrary: FIELDS[name] ?? oddValue, weight: 4 },
+          { arbitrary: oddValue, weight: 1 },
+        ),
       ),
-    ),
-  );
+    );
+}
+
+export const anyField = fieldOf(Object.keys(FIELDS));
