@@ -1,4 +1,4 @@
--- leasehold.list_schedules: schedules by name, by pages.
+-- leasehold.list_schedules: schedules by name, by pages, without payloads.
 --   p_after  the last name of the page before, or null;  p_limit  1 to 200
 -- Returns {"schedules": [...], "next_cursor": name or null}. Example: select leasehold.list_schedules(null, 50);
 create or replace function leasehold.list_schedules(p_after text, p_limit int)
@@ -9,7 +9,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_build_object(
-    'schedules', coalesce(jsonb_agg(leasehold.schedule_document(s) order by s.name), '[]'),
+    'schedules', coalesce(jsonb_agg(leasehold.schedule_document(s) - 'payload' order by s.name), '[]'),
     'next_cursor', case when count(*) = p_limit then max(s.name) end
   )
   from (

@@ -1,8 +1,8 @@
 import type { Sql, SqlOptions } from '../ports.ts';
-import type { Schedule } from './schedule.ts';
+import type { ScheduleSummary } from './schedule.ts';
 
 /**
- * Schedules by name.
+ * Schedules by name, without payloads.
  *
  * @param input.limit 1 to 200
  * @param input.cursor `nextCursor` of the page before
@@ -12,8 +12,10 @@ export async function listSchedules(
   sql: Sql,
   input: { readonly limit: number; readonly cursor?: string },
   options?: SqlOptions,
-): Promise<{ readonly schedules: readonly Schedule[]; readonly nextCursor: string | null }> {
-  const [row] = await sql.query<{ page: { schedules: Schedule[]; next_cursor: string | null } }>(
+): Promise<{ readonly schedules: readonly ScheduleSummary[]; readonly nextCursor: string | null }> {
+  const [row] = await sql.query<{
+    page: { schedules: ScheduleSummary[]; next_cursor: string | null };
+  }>(
     'select leasehold.list_schedules($1::text, $2::int) as page',
     [input.cursor ?? null, input.limit],
     options,

@@ -39,3 +39,6 @@ export interface Schedule extends ScheduleSettings {
   readonly created_by: string;
   readonly updated_at: string;
 }
+
+/** As lists and ticks read it: payloads may be large, and neither has a use for them. */
+export type ScheduleSummary = Omit<Schedule, 'payload'>;

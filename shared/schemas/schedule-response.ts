@@ -2,16 +2,15 @@ import { z } from 'zod';
 
 import { PRIORITIES } from '../queue/new-job.ts';
 import { MISSED_POLICIES, OVERLAP_POLICIES } from '../queue/schedule.ts';
-import type { Schedule } from '../queue/schedule.ts';
+import type { ScheduleSummary } from '../queue/schedule.ts';
 import { anyJson, count, instantText, nextCursor, openEnum, uuidText } from './response-parts.ts';
 
-const scheduleFields = {
+const summaryFields = {
   name: z.string(),
   cron: z.string(),
   zone: z.string(),
   queue: z.string(),
   type: z.string(),
-  payload: anyJson,
   priority: z.enum(PRIORITIES),
   max_attempts: count.nullable(),
   missed: openEnum(MISSED_POLICIES),
@@ -26,10 +25,15 @@ const scheduleFields = {
   updated_at: instantText,
 };
 
-export const scheduleSummaryResponse: z.ZodType<Schedule> = z.object(scheduleFields);
+/** As a list shows it: without its payload, which may be large. */
+export const scheduleSummaryResponse: z.ZodType<ScheduleSummary> = z.object(summaryFields);
 
 /** A schedule and the slots that it fires next. */
-export const scheduleResponse = z.object({ ...scheduleFields, next_slots: z.array(instantText) });
+export const scheduleResponse = z.object({
+  ...summaryFields,
+  payload: anyJson,
+  next_slots: z.array(instantText),
+});
 
 export const schedulePageResponse = z.object({
   schedules: z.array(scheduleSummaryResponse),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { fireSchedules } from '../../functions/scheduled/schedules.ts';
 import { dueSchedules } from '../../shared/queue/due-schedules.ts';
+import { slotTimes } from '../../shared/cron.ts';
 import { slotJobId } from '../../shared/slot-job-id.ts';
 import { createTickWorld, dailyAt } from './support/tick-world.ts';
 import type { TickWorld } from './support/tick-world.ts';
@@ -150,7 +151,8 @@ describe('case H5 one job a slot, for ever', () => {
     await world.ticksStoppedFor('taken', 20 * 60);
     const [due] = await dueSchedules(world.http.sql, { limit: 1 });
     const now = due?.now.getTime() ?? 0;
-    const slot = Math.floor((now - 10 * MINUTE_MS) / MINUTE_MS) * MINUTE_MS;
+    const times = slotTimes(due?.schedule.cron ?? '', 'UTC');
+    const [slot = 0] = times.between(now - 20 * MINUTE_MS, now, 1);
     const taken = await slotJobId({ schedule: 'taken', slot, now, round: 0 });
     await world.database.pool.query(
       "select leasehold.enqueue($1, 'other', 'other', '{}', p_actor => 'someone')",
