@@ -56,6 +56,7 @@ export const putQueue: Route = {
   handle: async (context, deps) => {
     const queue = queueOf(context);
     const settings = await readJson(context, queueSettingsRequest);
+    checkDelivery(deps, queue, settings);
     await checkTarget(deps, queue, settings);
     const actor = context.get('actor');
     return context.json(
@@ -114,6 +115,17 @@ async function setPaused(context: RouteContext, deps: AppDeps, paused: boolean):
   const { changed } = await setQueuePaused(deps.sql, input);
   if (!paused) pokeQueues(deps, [queue]);
   return context.json({ ...found(await getQueue(deps.sql, { queue })), changed });
+}
+
+/** Handlers of a deployment serve their queue whatever it says, so it must not say anything else. */
+function checkDelivery(deps: AppDeps, queue: string, { delivery }: QueueSettingsRequest): void {
+  if (delivery === undefined || delivery === 'handler' || !deps.handlers.serves(queue)) return;
+  throw invalidRequest([
+    {
+      path: 'delivery',
+      message: 'must be "handler", as this deployment has handlers for the queue',
+    },
+  ]);
 }
 
 /**

@@ -132,6 +132,25 @@ describe('S1.12 effects that nobody knows the end of', () => {
     expect(await scripted.job(id)).toMatchObject({ state: 'succeeded', result: 'ch_1' });
   });
 
+  test('B.4 the key of a job stays through retry and redrive, and its fencing token grows', async () => {
+    const seen: { key: string; token: string }[] = [];
+    scripted.behaviours.set('fails', ({ idempotencyKey, fencingToken }) => {
+      seen.push({ key: idempotencyKey, token: fencingToken });
+      throw new TransientError('away', 'x');
+    });
+    const id = await scripted.enqueue('fails', { max_attempts: 2 });
+    await scripted.work();
+    await makeDue();
+    await scripted.work();
+    await redrive(scripted.app.database.sql, { jobIds: [id], reason: 'again', actor: 'maria' });
+    await scripted.work();
+    expect(seen).toEqual([
+      { key: id, token: '1' },
+      { key: id, token: '2' },
+      { key: id, token: '3' },
+    ]);
+  });
+
   test('an attempt whose lease was taken away does not begin one', async () => {
     let runs = 0;
     scripted.behaviours.set('charges', async ({ effect }) => {

@@ -51,3 +51,20 @@ describe('S1.8 the class of a failure decides how often a job is tried', () => {
     expect(await scripted.job(id)).toMatchObject({ state: 'succeeded', result: { attempt: 1 } });
   });
 });
+
+test('a queue that has handlers here cannot be given away by its settings', async () => {
+  for (const delivery of ['push', 'pull']) {
+    const body = { delivery, target_url: 'https://hooks.example.com/' };
+    const answer = await scripted.app.call('PUT', '/v1/queues/scripted', {
+      body,
+      scope: 'operate',
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ problems: [{ path: 'delivery' }] });
+  }
+  const answer = await scripted.app.call('PUT', '/v1/queues/scripted', {
+    body: { delivery: 'handler' },
+    scope: 'operate',
+  });
+  expect(answer.status).toBe(200);
+});

@@ -18,6 +18,11 @@ let app: AppHarness;
 let receiver: Server;
 const received: Received[] = [];
 
+const HEADERS: Readonly<Record<number, Record<string, string>>> = {
+  302: { location: '/200' },
+  503: { 'retry-after': '1000' },
+};
+
 /** Answers with the status that its path names; `/endless` never stops talking. */
 beforeAll(async () => {
   app = await createAppHarness({ handlers: HANDLERS });
@@ -38,8 +43,13 @@ beforeAll(async () => {
         return;
       }
       if (url === '/silent') return;
+      if (url === '/breaks') {
+        response.writeHead(200, { 'content-length': '100' });
+        response.write('only the sta', () => response.destroy());
+        return;
+      }
       const status = Number(url?.slice(1));
-      response.writeHead(status, status === 302 ? { location: '/200' } : {});
+      response.writeHead(status, HEADERS[status] ?? {});
       response.end(`answer ${status}\u0000`);
     });
   });
@@ -124,6 +134,20 @@ describe('http.request', () => {
   test('a connection that is refused is tried again', async () => {
     const { work } = await run('http', 'http.request', { url: 'http://127.0.0.1:1/', body: {} });
     expect(work).toMatchObject({ outcome: 'retrying', code: 'http_unreachable' });
+  });
+
+  test('case J3 Retry-After is honoured', async () => {
+    const { job } = await run('http', 'http.request', { url: urlOf('/503'), body: {} });
+    const [attempt] = job['attempts'] as { ended_at: string }[];
+    const waits = Date.parse(job['due_at'] as string) - Date.parse(attempt?.ended_at ?? '');
+    expect(Math.round(waits / 1000)).toBe(1000);
+  });
+
+  test('a success whose body breaks off is a success, and is not asked for twice', async () => {
+    const { work, job } = await run('http', 'http.request', { url: urlOf('/breaks'), body: {} });
+    expect(work).toMatchObject({ outcome: 'succeeded' });
+    expect(job['result']).toMatchObject({ status: 200 });
+    expect(received).toHaveLength(1);
   });
 
   test('an endless answer is cut', async () => {

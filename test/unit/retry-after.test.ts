@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { parseRetryAfter } from '../../shared/retry-after.ts';
@@ -57,5 +58,27 @@ describe('case J3 Retry-After', () => {
     expect(parseRetryAfter('Tuesday, 30-Nov-77 08:49:37 GMT', NOW)).toBe(0);
     const atCenturysEnd = Date.parse('2099-12-31T23:59:00Z');
     expect(parseRetryAfter('Friday, 01-Jan-00 00:00:00 GMT', atCenturysEnd)).toBe(60);
+  });
+
+  test('whatever a header holds, the answer is a whole number of seconds or nothing', () => {
+    const pieces = fc.constantFrom('Mon', ', ', '30', ' ', 'Nov', '2026', '08:51:37', ' GMT', '-');
+    const header = fc.oneof(
+      fc.string(),
+      fc.array(pieces).map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(header, (text) => {
+        const seconds = parseRetryAfter(text, NOW);
+        return seconds === undefined || (Number.isInteger(seconds) && seconds >= 0);
+      }),
+    );
+  });
+
+  test('every date of the next years is read to the second', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 300_000_000 }), (seconds) => {
+        expect(parseRetryAfter(new Date(NOW + seconds * 1000).toUTCString(), NOW)).toBe(seconds);
+      }),
+    );
   });
 });
