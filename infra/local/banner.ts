@@ -35,7 +35,7 @@ Leasehold is ready.
   /sql      ${database.sqlEndpointUrl ?? 'not needed: Neon is spoken to directly'}
   logs      ${state.workerLog}
 
-A token for ${run.tokenDays} days (scopes enqueue, work, read):
+A token for ${run.tokenDays} days (every scope; a narrower one: npm run -s token -- --help):
 
   ${token}
 

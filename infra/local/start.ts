@@ -1,5 +1,6 @@
 /** `npm start`: everything of Leasehold on this machine, with one command. See `npm start -- --help`. */
 import { appendFileSync, rmSync } from 'node:fs';
+import { SCOPES } from '../../shared/scopes.ts';
 import { migrate } from '../migrate.ts';
 import { banner } from './banner.ts';
 import { buildWorker } from './build-worker.ts';
@@ -81,7 +82,7 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
   lock.note({ url: worker.url, workerdPid: worker.pid });
   const token = await localToken(secrets.authSecret, {
     subject: 'local-developer',
-    scopes: ['enqueue', 'work', 'read'],
+    scopes: SCOPES,
     days: TOKEN_DAYS,
   });
   await untilReady(worker, token);

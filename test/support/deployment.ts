@@ -8,6 +8,7 @@ import { localToken } from '../../infra/local/token.ts';
 import { startWorker } from '../../infra/local/worker.ts';
 import type { JsonValue } from '../../shared/json-value.ts';
 import type { Job } from '../../shared/queue/job.ts';
+import { SCOPES } from '../../shared/scopes.ts';
 import { signWebhook } from '../../shared/webhook.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createHttpSql } from './http-sql.ts';
@@ -60,7 +61,7 @@ export async function createDeployment(): Promise<Deployment> {
   const pokeSecret = `whsec_${randomBytes(32).toString('base64')}`;
   const token = await localToken(authSecret, {
     subject: 'tester',
-    scopes: ['enqueue', 'work', 'read'],
+    scopes: SCOPES,
     days: 1,
   });
   const stops: (() => Promise<void>)[] = [];

@@ -112,3 +112,51 @@ describe('pushes', () => {
     expect(problems.map(({ path }) => path)).toEqual([name]);
   });
 });
+
+describe('sign-in', () => {
+  const { AUTH_SECRET: _secret, ...others } = GOOD;
+
+  test('by public keys lets the shared secret be left out', () => {
+    const config = parseConfig({
+      ...others,
+      JWKS_URL: 'https://login.example/keys?v=1',
+      AUTH_ISSUER: 'https://login.example',
+      AUTH_AUDIENCE: 'jobs',
+    });
+    expect(config).toMatchObject({
+      authSecret: undefined,
+      authIssuer: 'https://login.example',
+      authAudience: 'jobs',
+    });
+    expect(config.jwksUrl?.href).toBe('https://login.example/keys?v=1');
+  });
+
+  test('by neither is refused, and a short secret is, with public keys too', () => {
+    expect(faults(others).problems.map(({ path }) => path)).toEqual(['AUTH_SECRET']);
+    const short = { ...others, JWKS_URL: 'https://login.example', AUTH_SECRET: 'short' };
+    expect(faults(short).problems.map(({ path }) => path)).toEqual(['AUTH_SECRET']);
+  });
+
+  test.each([
+    'http://login.example/keys',
+    'https://user:pass@login.example/keys',
+    'https://login.example/keys#a',
+    'file:///etc/keys',
+    'keys',
+  ])('JWKS_URL %s is refused', (url) => {
+    expect(faults({ ...GOOD, JWKS_URL: url }).problems).toMatchObject([{ path: 'JWKS_URL' }]);
+  });
+
+  test.each(['http://127.0.0.1:8080/keys', 'http://localhost/keys', 'http://[::1]:1/keys'])(
+    'JWKS_URL %s is this machine',
+    (url) => {
+      expect(parseConfig({ ...GOOD, JWKS_URL: url }).jwksUrl?.href).toBe(url);
+    },
+  );
+
+  test('an issuer of 1,000 characters is taken, one of 1,001 is not', () => {
+    expect(parseConfig({ ...GOOD, AUTH_ISSUER: 'i'.repeat(1000) }).authIssuer).toHaveLength(1000);
+    const long = faults({ ...GOOD, AUTH_ISSUER: 'i'.repeat(1001) });
+    expect(long.problems).toMatchObject([{ path: 'AUTH_ISSUER' }]);
+  });
+});
