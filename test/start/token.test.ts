@@ -29,10 +29,11 @@ async function claimsOf(text: string): Promise<Readonly<Record<string, unknown>>
 
 describe('npm run token', () => {
   test('prints the token and nothing else', async () => {
-    const { status, out, error } = token([
-      ...['--scope', 'work', '--scope', 'read,enqueue'],
-      ...['--queue', 'emails', '--queue', 'a, b', '--actor', 'agent-7', '--days', '2'],
-    ]);
+    const { status, out, error } = token(
+      '--scope work --scope read,enqueue --queue emails --actor agent-7 --days 2'
+        .split(' ')
+        .concat('--queue', 'a, b'),
+    );
     expect([status, error]).toEqual([0, '']);
     expect(out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const { iat, exp, ...claims } = await claimsOf(out.trim());
