@@ -45,11 +45,15 @@ export interface EffectContext {
  */
 export type Effect = <Result extends JsonValue | undefined | void>(
   key: string,
+  ...steps: EffectSteps<Result>
+) => Promise<Result>;
+
+export type EffectSteps<Result> = [
   run: (context: EffectContext) => Promise<Result> | Result,
   reconcile?: (
     context: EffectContext,
   ) => Promise<Reconciled<NoInfer<Result>>> | Reconciled<NoInfer<Result>>,
-) => Promise<Result>;
+];
 
 /**
  * Thrown inside an effect when the other side has said that nothing happened (a refusal, not a lost connection): the
@@ -74,51 +78,69 @@ export interface EffectsInput {
   readonly signal: AbortSignal;
 }
 
-/** Makes `context.effect` for one attempt. */
+/** Makes `context.effect` for one attempt. Calls with one key go one after the other. */
 export function effectsOf(input: EffectsInput): Effect {
+  const attempt: Attempt = { ...input, begun: new Set() };
+  const latest = new Map<string, Promise<unknown>>();
   return async (key, run, reconcile) => {
-    const context: EffectContext = {
-      idempotencyKey: `${input.lease.jobId}/${encodeURIComponent(key.toWellFormed())}`,
-      signal: input.signal,
-    };
-    const first = await begin(input, key);
-    if (first.outcome === 'done') return stored(first.result);
-    if (first.outcome === 'uncertain') {
-      if (reconcile === undefined) throw uncertain();
-      const found = await reconcile(context);
-      if (found.state === 'done') return await settleDone(input, key, found.result);
-      await settle(input, key, { state: 'not_done' });
-      const again = await begin(input, key);
-      if (again.outcome === 'done') return stored(again.result);
-      if (again.outcome === 'uncertain') throw uncertain();
-    }
-    return await settleDone(input, key, await runNow(input, key, () => run(context)));
+    const before = latest.get(key) ?? Promise.resolve();
+    const mine = before.then(
+      () => once(attempt, key, run, reconcile),
+      () => once(attempt, key, run, reconcile),
+    );
+    latest.set(key, mine);
+    return await mine;
   };
 }
 
+async function once<Result extends JsonValue | undefined | void>(
+  attempt: Attempt,
+  key: string,
+  ...[run, reconcile]: EffectSteps<Result>
+): Promise<Result> {
+  const context: EffectContext = {
+    idempotencyKey: `${attempt.lease.jobId}/${encodeURIComponent(key.toWellFormed())}`,
+    signal: attempt.signal,
+  };
+  const first = await begin(attempt, key);
+  if (first.outcome === 'done') return stored(first.result);
+  if (first.outcome === 'uncertain') {
+    if (reconcile === undefined) throw uncertain();
+    const found = await reconcile(context);
+    if (found.state === 'done') return await settleDone(attempt, key, found.result);
+    await settle(attempt, key, { state: 'not_done' });
+    const again = await begin(attempt, key);
+    if (again.outcome === 'done') return stored(again.result);
+    if (again.outcome === 'uncertain') throw uncertain();
+  }
+  return await settleDone(attempt, key, await runNow(attempt, key, () => run(context)));
+}
+
+interface Attempt extends EffectsInput {
+  /** Effects that this attempt began and has not settled: to begin one of them again would be to guess. */
+  readonly begun: Set<string>;
+}
+
 async function runNow<Result>(
-  input: EffectsInput,
+  attempt: Attempt,
   key: string,
   run: () => Promise<Result> | Result,
 ): Promise<Result> {
-  input.signal.throwIfAborted();
+  attempt.signal.throwIfAborted();
+  attempt.begun.add(key);
   try {
     return await run();
   } catch (thrown) {
     if (!(thrown instanceof EffectNotDone)) throw thrown;
-    await settle(input, key, { state: 'not_done' });
+    await settle(attempt, key, { state: 'not_done' });
     throw thrown.failure;
   }
 }
 
 /** It has happened, so it is recorded as done whatever becomes of its result. */
-async function settleDone<Result>(
-  input: EffectsInput,
-  key: string,
-  result: Result,
-): Promise<Result> {
+async function settleDone<Result>(attempt: Attempt, key: string, result: Result): Promise<Result> {
   const kept = toJson(result);
-  await settle(input, key, { state: 'done', result: kept ?? null });
+  await settle(attempt, key, { state: 'done', result: kept ?? null });
   if (kept !== undefined) return result;
   throw new PermanentError(
     'effect_result_not_kept',
@@ -127,22 +149,25 @@ async function settleDone<Result>(
 }
 
 async function begin(
-  { operations, lease }: EffectsInput,
+  { operations, lease, begun }: Attempt,
   key: string,
 ): Promise<Exclude<Awaited<ReturnType<RunOperations['beginEffect']>>, { outcome: 'lease_lost' }>> {
-  const begun = await operations.beginEffect({ ...lease, key });
-  if (begun.outcome === 'lease_lost') throw new LeaseLost('The lease was lost before the effect.');
-  return begun;
+  const answer = await operations.beginEffect({ ...lease, key });
+  if (answer.outcome === 'lease_lost') throw new LeaseLost('The lease was lost before the effect.');
+  return answer.outcome === 'run' && begun.has(key) ? { outcome: 'uncertain' } : answer;
 }
 
 async function settle(
-  { operations, lease }: EffectsInput,
+  { operations, lease, begun }: Attempt,
   key: string,
   ending: { readonly state: 'done' | 'not_done'; readonly result?: JsonValue },
 ): Promise<void> {
   const { jobId, owner: actor, fencingToken } = lease;
   const settled = await operations.settleEffect({ jobId, key, actor, fencingToken, ...ending });
-  if (settled === 'settled') return;
+  if (settled === 'settled') {
+    begun.delete(key);
+    return;
+  }
   if (settled === 'lease_lost') throw new LeaseLost('The lease was lost during the effect.');
   throw new LeaseholdError('internal_error', `The effect could not be settled: ${settled}.`);
 }

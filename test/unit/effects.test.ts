@@ -109,6 +109,62 @@ describe('S1.12 an effect', () => {
     expect(run.calls.fail).toMatchObject([{ error: { code: 'bank_away' } }]);
   });
 
+  test('that fails is not simply run again by the same attempt', async () => {
+    const run = scriptedRun();
+    let runs = 0;
+    await run.start(async ({ effect }) => {
+      const charge = async (): Promise<void> =>
+        await effect('charge', () => {
+          runs += 1;
+          throw new Error('no answer');
+        });
+      await charge().catch(() => undefined);
+      await charge();
+    });
+    expect(runs).toBe(1);
+    expect(run.calls.fail).toMatchObject([{ error: { code: 'effect_uncertain' } }]);
+  });
+
+  test('that fails can be reconciled by the same attempt, and then runs again', async () => {
+    const run = scriptedRun();
+    let runs = 0;
+    await run.start(async ({ effect }) => {
+      const charge = async (): Promise<number> =>
+        await effect(
+          'charge',
+          () => {
+            runs += 1;
+            if (runs === 1) throw new Error('no answer');
+            return runs;
+          },
+          () => ({ state: 'not_done' }),
+        );
+      await charge().catch(() => undefined);
+      return await charge();
+    });
+    expect(run.calls.complete).toMatchObject([{ result: 2 }]);
+    expect(run.calls.settleEffect.map(({ state }) => state)).toEqual(['not_done', 'done']);
+  });
+
+  test('is not run twice by two calls at one time', async () => {
+    const run = scriptedRun();
+    run.script.beginEffect = async () =>
+      run.calls.settleEffect.length === 0
+        ? { outcome: 'run' }
+        : { outcome: 'done', result: 'charged' };
+    let runs = 0;
+    await run.start(async ({ effect }) => {
+      const charge = (): Promise<string> =>
+        effect('charge', async () => {
+          runs += 1;
+          return await Promise.resolve('charged');
+        });
+      return await Promise.all([charge(), charge()]);
+    });
+    expect(runs).toBe(1);
+    expect(run.calls.complete).toMatchObject([{ result: ['charged', 'charged'] }]);
+  });
+
   test('that was refused is settled as not done, and the refusal fails the attempt', async () => {
     const run = scriptedRun();
     await run.start(({ effect }) =>
