@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { replay } from './event-replay.ts';
-import { runSequence, steps } from './run-sequence.ts';
+import { runSequence } from './run-sequence.ts';
+import { steps } from './steps.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type pg from 'pg';
 import { uuidv7 } from 'uuidv7';
 import type { Sql } from '../../shared/ports.ts';
@@ -10,7 +9,6 @@ import { discard } from '../../shared/queue/discard.ts';
 import { editJob } from '../../shared/queue/edit-job.ts';
 import { enqueue } from '../../shared/queue/enqueue.ts';
 import { fail } from '../../shared/queue/fail.ts';
-import { FAILURE_CLASSES, type FailureClass } from '../../shared/queue/failure-class.ts';
 import { heartbeat } from '../../shared/queue/heartbeat.ts';
 import { redrive } from '../../shared/queue/redrive.ts';
 import { release } from '../../shared/queue/release.ts';
@@ -19,109 +17,7 @@ import { settle } from '../../shared/queue/settle.ts';
 import { snooze } from '../../shared/queue/snooze.ts';
 import { checkAgainst } from './check-against.ts';
 import { MAX_UNKNOWN, Model, type ModelJob } from './model.ts';
-
-/** One thing that happens; `pick` chooses among the jobs that it can happen to. */
-export type Step =
-  | {
-      readonly do: 'enqueue';
-      readonly key: number;
-      readonly dedup: number;
-      readonly maxAttempts: number;
-      readonly delayed: boolean;
-    }
-  | { readonly do: 'claim' | 'settle' | 'time passes' | 'pause' | 'resume' }
-  | {
-      readonly do: 'fail';
-      readonly pick: number;
-      readonly failureClass: FailureClass;
-      readonly stale: boolean;
-    }
-  | {
-      readonly do: 'complete' | 'snooze' | 'release' | 'heartbeat';
-      readonly pick: number;
-      /** With the token of an earlier claim: nothing may change. */
-      readonly stale: boolean;
-    }
-  | {
-      readonly do: 'expire' | 'cancel' | 'redrive' | 'discard' | 'edit' | 'repeat enqueue';
-      readonly pick: number;
-    };
-
-const pick = fc.nat(20);
-const stale = fc.boolean().filter(Boolean);
-const sometimesStale = fc.oneof(
-  { weight: 5, arbitrary: fc.constant(false) },
-  { weight: 1, arbitrary: stale },
-);
-
-export const steps: fc.Arbitrary<Step[]> = fc.array(
-  fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        do: fc.constant('enqueue' as const),
-        key: fc.nat(3),
-        dedup: fc.nat(4),
-        maxAttempts: fc.constantFrom(1, 2, 4, 4),
-        delayed: fc.boolean(),
-      }),
-    },
-    { weight: 10, arbitrary: fc.record({ do: fc.constant('claim' as const) }) },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        do: fc.constantFrom(
-          'settle' as const,
-          'time passes' as const,
-          'pause' as const,
-          'resume' as const,
-          'resume' as const,
-        ),
-      }),
-    },
-    {
-      weight: 5,
-      arbitrary: fc.record({
-        do: fc.constantFrom(
-          'complete' as const,
-          'snooze' as const,
-          'release' as const,
-          'heartbeat' as const,
-        ),
-        pick,
-        stale: sometimesStale,
-      }),
-    },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        do: fc.constant('fail' as const),
-        pick,
-        failureClass: fc.constantFrom(...FAILURE_CLASSES),
-        stale: sometimesStale,
-      }),
-    },
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        do: fc.constantFrom(
-          'expire' as const,
-          'expire' as const,
-          'expire' as const,
-          'cancel' as const,
-          'redrive' as const,
-          'redrive' as const,
-          'discard' as const,
-          'edit' as const,
-          'repeat enqueue' as const,
-        ),
-        pick,
-      }),
-    },
-  ),
-  // Without a size fast-check would keep to a dozen steps.
-  { minLength: 1, maxLength: 60, size: 'max' },
-);
+import type { Step } from './steps.ts';
 
 /** Runs a sequence on a queue of its own, in the database and in the model, and compares them after each step. */
 export async function runSequence(

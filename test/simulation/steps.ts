@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { FAILURE_CLASSES, type FailureClass } from '../../shared/queue/failure-class.ts';
+
+/** One thing that happens; `pick` chooses among the jobs that it can happen to. */
+export type Step =
+  | {
+      readonly do: 'enqueue';
+      readonly key: number;
+      readonly dedup: number;
+      readonly maxAttempts: number;
+      readonly delayed: boolean;
+    }
+  | { readonly do: 'claim' | 'settle' | 'time passes' | 'pause' | 'resume' }
+  | {
+      readonly do: 'fail';
+      readonly pick: number;
+      readonly failureClass: FailureClass;
+      readonly stale: boolean;
+    }
+  | {
+      readonly do: 'complete' | 'snooze' | 'release' | 'heartbeat';
+      readonly pick: number;
+      /** With the token of an earlier claim: nothing may change. */
+      readonly stale: boolean;
+    }
+  | {
+      readonly do: 'expire' | 'cancel' | 'redrive' | 'discard' | 'edit' | 'repeat enqueue';
+      readonly pick: number;
+    };
+
+const pick = fc.nat(20);
+const stale = fc.boolean().filter(Boolean);
+const sometimesStale = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(false) },
+  { weight: 1, arbitrary: stale },
+);
+
+export const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constant('enqueue' as const),
+        key: fc.nat(3),
+        dedup: fc.nat(4),
+        maxAttempts: fc.constantFrom(1, 2, 4, 4),
+        delayed: fc.boolean(),
+      }),
+    },
+    { weight: 10, arbitrary: fc.record({ do: fc.constant('claim' as const) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'settle' as const,
+          'time passes' as const,
+          'pause' as const,
+          'resume' as const,
+          'resume' as const,
+        ),
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'complete' as const,
+          'snooze' as const,
+          'release' as const,
+          'heartbeat' as const,
+        ),
+        pick,
+        stale: sometimesStale,
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant('fail' as const),
+        pick,
+        failureClass: fc.constantFrom(...FAILURE_CLASSES),
+        stale: sometimesStale,
+      }),
+    },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'expire' as const,
+          'expire' as const,
+          'expire' as const,
+          'cancel' as const,
+          'redrive' as const,
+          'redrive' as const,
+          'discard' as const,
+          'edit' as const,
+          'repeat enqueue' as const,
+        ),
+        pick,
+      }),
+    },
+  ),
+  // Without a size fast-check would keep to a dozen steps.
+  { minLength: 1, maxLength: 60, size: 'max' },
+);
