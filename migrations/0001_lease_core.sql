@@ -42,8 +42,9 @@ create table leasehold.jobs (
     constraint type_name_rule check (
       char_length(type) between 1 and 128 and type !~ '[[:cntrl:]]' and type !~ '^\s|\s$'
     ),
+  -- jsonb takes up to six times the bytes of its text ([0,0,…]): this holds any 256 KiB of text that the API lets in.
   payload jsonb not null
-    constraint payload_size check (pg_column_size(payload) <= 1048576),
+    constraint payload_size check (pg_column_size(payload) <= 2097152),
   headers jsonb not null default '{}'
     constraint headers_are_a_small_object check (
       jsonb_typeof(headers) = 'object' and pg_column_size(headers) <= 8192
@@ -125,7 +126,7 @@ create table leasehold.finished_jobs (
   fencing_token bigint not null,
   finished_at timestamptz not null,
   finished_by text not null,
-  result jsonb constraint result_size check (pg_column_size(result) <= 1048576),
+  result jsonb constraint result_size check (pg_column_size(result) <= 2097152),
   result_problem text
 ) partition by range (job_id);
 create table leasehold.finished_jobs_default partition of leasehold.finished_jobs default;

@@ -1,7 +1,7 @@
 -- leasehold.complete: ends the attempt and the job as succeeded.
 --
 --   p_job_id, p_owner, p_fencing_token  the lease, unexpired
---   p_result          any JSON value up to 1 MiB, or null
+--   p_result          any JSON value up to 2 MiB as jsonb, or null
 --   p_result_problem  why the result is not there, when the caller could not store it
 --
 -- Returns one row: succeeded, or lease_lost when the lease ran out or another holds the job; then nothing changed.
@@ -28,7 +28,7 @@ declare
   v_queue text;
   r leasehold.job_state;
 begin
-  if pg_column_size(p_result) > 1048576 then
+  if pg_column_size(p_result) > 2097152 then
     p_result := null;
     p_result_problem := 'result_too_large';
   end if;

@@ -3,7 +3,7 @@
 --   p_jobs   a JSON array of objects:
 --              id              uuid version 7, within a day of the database clock; made by the caller and kept for repeats
 --              queue, type     1 to 128 characters, no control characters, no white space at either end
---              payload         any JSON value
+--              payload         any JSON value up to 2 MiB as jsonb
 --              delay_ms        0 to 366 days in milliseconds (default 0); or
 --              due_at          an instant, at most 366 days ahead; the past means now
 --              priority        urgent, high, normal (default) or low
@@ -48,11 +48,11 @@ begin
   into v_problem
   from rows from (
     jsonb_to_recordset(p_jobs) as (
-      id uuid, queue text, type text, delay_ms bigint, due_at timestamptz, priority text,
+      id uuid, queue text, type text, payload jsonb, delay_ms bigint, due_at timestamptz, priority text,
       max_attempts int, headers jsonb, schema_version int
     )
   ) with ordinality
-    as i (id, queue, type, delay_ms, due_at, priority, max_attempts, headers, schema_version, ord)
+    as i (id, queue, type, payload, delay_ms, due_at, priority, max_attempts, headers, schema_version, ord)
   cross join lateral (
     select case
       when leasehold.job_id_time(i.id) is null then 'id: must be a UUID version 7'
@@ -63,6 +63,7 @@ begin
         then 'queue: give 1 to 128 characters, no control characters, no white space at either end, not "." or ".."'
       when i.type is null or char_length(i.type) not between 1 and 128 or i.type ~ '[[:cntrl:]]' or i.type ~ '^\s|\s$'
         then 'type: give 1 to 128 characters, no control characters, no white space at either end'
+      when pg_column_size(i.payload) > 2097152 then 'payload: must be at most 2097152 bytes as jsonb'
       when i.delay_ms not between 0 and 31622400000 then 'delay_ms: must be between 0 and 31622400000'
       when i.due_at > v_now + interval '366 days' then 'due_at: must be at most 366 days ahead'
       when i.priority is not null and leasehold.priority_lane(i.priority) is null
