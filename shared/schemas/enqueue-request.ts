@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { utcInstant } from '../instant.ts';
 import { jsonTextBytes } from '../json-size.ts';
 import type { JsonValue } from '../json-value.ts';
 import {
@@ -40,7 +41,10 @@ export const enqueueRequest = z
         .min(0, DELAY_RULE)
         .max(MAX_DELAY_SECONDS, DELAY_RULE)
         .optional(),
-      due_at: z.iso.datetime({ offset: true, ...stating(DUE_AT_RULE) }).optional(),
+      due_at: z.iso
+        .datetime({ offset: true, ...stating(DUE_AT_RULE) })
+        .transform(utcInstant)
+        .optional(),
       max_attempts: z
         .int(stating(ATTEMPTS_RULE))
         .min(1, ATTEMPTS_RULE)
