@@ -6,7 +6,7 @@ import type { RouteContext } from '../routes/route.ts';
  * The bytes of the body, read once and kept for the request. The limit counts what arrives, not what
  * `Content-Length` claims, so a chunked body is bounded as well.
  *
- * @throws {LeaseholdError} `body_too_large`
+ * @throws {LeaseholdError} `body_too_large`; `invalid_json` when the body breaks off
  */
 export async function readBody(context: RouteContext): Promise<Uint8Array> {
   const kept = context.get('bodyBytes');
@@ -24,7 +24,7 @@ async function readAtMost(body: ReadableStream<Uint8Array>): Promise<Uint8Array>
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(brokenOff);
     if (done) break;
     size += value.byteLength;
     if (size > MAX_BODY_BYTES) {
@@ -44,4 +44,10 @@ async function readAtMost(body: ReadableStream<Uint8Array>): Promise<Uint8Array>
 
 function tooLarge(): LeaseholdError {
   return new LeaseholdError('body_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+}
+
+/** The sender hung up or garbled the transfer: no fault of ours, so no 500 and no alarm. */
+function brokenOff(cause: unknown): never {
+  const message = 'The body broke off before its end.';
+  throw new LeaseholdError('invalid_json', message, { cause, problems: [{ path: '$', message }] });
 }
