@@ -1,4 +1,4 @@
-import { MIN_LEASE_SECONDS } from '../shared/limits.ts';
+import { MIN_LEASE_SECONDS, REPORT_MARGIN_MS } from '../shared/limits.ts';
 import { claim } from '../shared/queue/claim.ts';
 import type { ClaimedJob } from '../shared/queue/claim.ts';
 import { complete } from '../shared/queue/complete.ts';
@@ -22,6 +22,8 @@ export type WorkOutcome =
   /** This deployment has no handler for the queue, so nothing was claimed: whoever has one may still do it. */
   | { readonly outcome: 'no_handler' }
   | { readonly outcome: 'empty' }
+  /** So little of the invocation is left that an attempt would be spent on nothing, so nothing was claimed. */
+  | { readonly outcome: 'no_time' }
   | {
       readonly outcome: 'ran';
       readonly job: ClaimedJob;
@@ -38,7 +40,10 @@ export async function workOnce(deps: AppDeps, input: WorkInput): Promise<WorkOut
   if (!handlers.serves(input.queue)) return { outcome: 'no_handler' };
 
   const claimSentAt = clock.now();
-  const secondsLeft = Math.floor((input.invocationEndsAt - claimSentAt) / 1000);
+  const msLeft = input.invocationEndsAt - claimSentAt;
+  // A slow body or a database that had to wake up can use up the whole invocation before anything is claimed.
+  if (msLeft <= REPORT_MARGIN_MS) return { outcome: 'no_time' };
+  const secondsLeft = Math.floor(msLeft / 1000);
   const claimed = await claim(sql, {
     queue: input.queue,
     owner: input.owner,

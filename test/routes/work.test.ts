@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { parseConfig } from '../../shared/config.ts';
-import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
+import { MAX_POKE_DEPTH, REPORT_MARGIN_MS } from '../../shared/limits.ts';
 import { createScriptedWork } from './support/scripted-work.ts';
 import type { ScriptedWork } from './support/scripted-work.ts';
 
@@ -65,6 +65,19 @@ describe('C.2 a poke claims one job and runs it', () => {
     await scripted.app.callApp({ deps: scripted.app.deps({ invocationMs: 2_500 }) }, request);
     expect(remaining).toBeGreaterThan(0);
     expect(remaining).toBeLessThanOrEqual(2);
+  });
+
+  test('C.2 an invocation whose time is used up claims nothing and spends no attempt', async () => {
+    const id = await scripted.enqueue('late');
+    const request = await scripted.app.request('POST', '/v1/work', {
+      body: { queue: 'scripted', depth: 0 },
+    });
+    const deps = scripted.app.deps({ invocationMs: REPORT_MARGIN_MS });
+    expect((await scripted.app.callApp({ deps }, request)).body).toEqual({
+      outcome: 'no_time',
+      queue: 'scripted',
+    });
+    expect(await scripted.job(id)).toMatchObject({ state: 'pending', attempt: 0 });
   });
 });
 
