@@ -47,7 +47,7 @@ describe('leasehold.settle', () => {
       try {
         await owner.query('begin');
         await owner.query(report, [jobId, job.owner, job.fencingToken]);
-        await expect.poll(() => leaseIsOver(jobId)).toBe(true);
+        await expect.poll(() => leaseIsOver(jobId), { timeout: 10_000 }).toBe(true);
         expect(await settled(queue)).toEqual({ settled: 0 });
         await owner.query('commit');
       } finally {
