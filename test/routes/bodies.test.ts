@@ -182,6 +182,14 @@ async function streamed(body: ReadableStream<Uint8Array>): Promise<Request> {
   });
 }
 
+test('a compressed body is 415, one that says it is not is taken', async () => {
+  const send = async (encoding: string): Promise<number> =>
+    (await app.call('POST', '/v1/jobs', { body: JOB, headers: { 'content-encoding': encoding } }))
+      .status;
+  expect(await send('gzip')).toBe(415);
+  expect(await send('identity')).toBe(201);
+});
+
 describe('the body limit', () => {
   test('holds for a body that states its length', async () => {
     const { status, body } = await app.call('POST', '/v1/jobs', {

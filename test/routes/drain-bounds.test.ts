@@ -58,3 +58,29 @@ test('a drain settles so many expired leases of a queue and leaves the rest to t
   expect(await drain(app.deps())).toMatchObject({ settled: MAX_DRAIN_SETTLED_JOBS });
   expect(await drain(app.deps())).toMatchObject({ settled: 1 });
 });
+
+test('a drain asks nothing more about queues that it can do nothing for', async () => {
+  await app.database.pool.query('delete from leasehold.job_state');
+  await fill(['elsewhere', 'nowhere']);
+  await drain(app.deps()); // the isolate has seen its schema
+  const before = app.http.endpoint.requests;
+  await drain(app.deps());
+  expect(app.http.endpoint.requests - before).toBe(1);
+});
+
+test('a drain refuses a schema that its code is too old for, and pokes nobody', async () => {
+  app.pokes.length = 0;
+  await fill(['served-0']);
+  const become = (version: number): Promise<unknown> =>
+    app.database.pool.query('update leasehold.schema_version set version = $1, oldest_code = $1', [
+      version,
+    ]);
+  await become(99);
+  try {
+    const deps = app.deps({ schema: { verified: false } });
+    await expect(drain(deps)).rejects.toMatchObject({ code: 'schema_mismatch' });
+    expect(app.pokes).toEqual([]);
+  } finally {
+    await become(1);
+  }
+});

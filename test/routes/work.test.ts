@@ -112,6 +112,20 @@ describe('S1.16 pokes are hints', () => {
     ]);
   });
 
+  test('what the report says about further work counts, not what the claim saw', async () => {
+    scripted.behaviours.set('fine', () => undefined);
+    scripted.behaviours.set('adds', async () => {
+      await scripted.enqueue('fine');
+      await scripted.app.backgroundDone();
+      scripted.app.pokes.length = 0;
+    });
+    await scripted.enqueue('adds');
+    expect((await scripted.work()).body).toMatchObject({ more_due: true });
+    await scripted.app.backgroundDone();
+    expect(scripted.app.pokes).toEqual([{ queue: 'scripted', depth: 1 }]);
+    await scripted.work();
+  });
+
   test('both can be switched off', async () => {
     scripted.behaviours.set('fine', () => undefined);
     const { config } = scripted.app.deps();
