@@ -21,5 +21,3 @@ export const listJobsQuery = z.strictObject({
     .default(DEFAULT_PAGE_SIZE),
   cursor: z.uuid(stating(CURSOR_RULE)).optional(),
 });
-
-export type ListJobsQuery = z.infer<typeof listJobsQuery>;
