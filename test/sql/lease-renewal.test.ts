@@ -32,9 +32,9 @@ describe('leasehold.heartbeat', () => {
   test('renews by the lease of the claim when none is asked for', async () => {
     await configureQueue(db.sql, { queue: 'long', leaseSeconds: 300 });
     const jobId = await added(db.sql, { queue: 'long' });
-    const job = await claimed(db.sql, 'long');
+    const { owner, fencingToken } = await claimed(db.sql, 'long');
     await shorten(jobId);
-    const beat = await heartbeat(db.sql, { ...job, step: 1 });
+    const beat = await heartbeat(db.sql, { jobId, owner, fencingToken, step: 1 });
     expect(beat.outcome === 'held' && beat.leaseRemainingMs).toBeGreaterThan(290_000);
   });
 
