@@ -15,7 +15,7 @@ const ACTOR = 'drain';
 
 /** What one drain did. */
 export interface DrainReport {
-  /** Queues with due work, at most `MAX_DRAIN_QUEUES`. */
+  /** Queues with due work that this deployment serves, or with expired leases; at most `MAX_DRAIN_QUEUES`. */
   readonly queues: number;
   readonly pokes: number;
   readonly failedPokes: number;
@@ -36,9 +36,13 @@ export async function drain(
 ): Promise<DrainReport> {
   const { sql, handlers, poker, log } = deps;
   await ensureSchema(sql, deps.schema);
-  const due = await dueQueues(sql, { limit: MAX_DRAIN_QUEUES, perQueue: MAX_DRAIN_POKES });
+  const due = await dueQueues(sql, {
+    limit: MAX_DRAIN_QUEUES,
+    perQueue: MAX_DRAIN_POKES,
+    served: handlers.queues,
+  });
   const served = due.filter(({ queue }) => handlers.serves(queue));
-  const left = due.filter(({ queue, expired }) => !handlers.serves(queue) && expired > 0);
+  const left = due.filter(({ queue }) => !handlers.serves(queue));
 
   let settled = 0;
   const settlements = await inParallel(left, MAX_CONCURRENT_POKES, async ({ queue }) => {

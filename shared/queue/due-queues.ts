@@ -5,6 +5,8 @@ export interface DueQueuesInput {
   readonly limit: number;
   /** Count at most this many due jobs of a queue. */
   readonly perQueue: number;
+  /** The queues that the caller serves; of others only those with expired leases are told. Default: all. */
+  readonly served?: readonly string[];
 }
 
 export interface DueQueue {
@@ -17,9 +19,9 @@ export interface DueQueue {
 }
 
 /**
- * Which queues have claimable work, the longest waiting first. Reads only.
+ * Which queues have work for the caller, its own before others and the longest waiting first. Reads only.
  *
- * @example const due = await dueQueues(sql, { limit: 100, perQueue: 10 });
+ * @example const due = await dueQueues(sql, { limit: 100, perQueue: 10, served: ['emails'] });
  */
 export async function dueQueues(
   sql: Sql,
@@ -27,8 +29,8 @@ export async function dueQueues(
   options?: SqlOptions,
 ): Promise<DueQueue[]> {
   const rows = await sql.query<DueQueueRow>(
-    'select * from leasehold.due_queues($1::int, $2::int)',
-    [input.limit, input.perQueue],
+    'select * from leasehold.due_queues($1::int, $2::int, $3::jsonb)',
+    [input.limit, input.perQueue, input.served === undefined ? null : JSON.stringify(input.served)],
     options,
   );
   return rows.map((row) => ({

@@ -84,3 +84,12 @@ test('a drain refuses a schema that its code is too old for, and pokes nobody', 
     await become(1);
   }
 });
+
+test('S1.16 queues that wait for another deployment do not hide the ones served here', async () => {
+  await app.database.pool.query('delete from leasehold.job_state');
+  app.pokes.length = 0;
+  await fill(Array.from({ length: MAX_DRAIN_QUEUES }, (_, at) => `tenant-${at}`));
+  await fill(['served-0']);
+  expect(await drain(app.deps())).toMatchObject({ queues: 1, pokes: 1 });
+  expect(app.pokes).toEqual([{ queue: 'served-0', depth: 0 }]);
+});
