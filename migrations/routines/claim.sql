@@ -81,9 +81,14 @@ begin
   v_now := clock_timestamp();
 
   -- By claim id alone: with any other column here, stale statistics could choose the claim index and read every lease.
-  select s.* into r
-  from leasehold.job_state s
-  where s.claim_id = p_claim_id;
+  -- It may lie on an expired lease too, when it was repeated after that: the lease that still holds is the answer.
+  for r in
+    select s.*
+    from leasehold.job_state s
+    where s.claim_id = p_claim_id
+  loop
+    exit when r.queue = p_queue and r.owner = p_owner and r.due_at > v_now;
+  end loop;
 
   if r.job_id is null or r.queue <> p_queue or r.owner <> p_owner or r.due_at <= v_now then
     r := null;

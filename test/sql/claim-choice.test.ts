@@ -35,6 +35,23 @@ describe('leasehold.claim, which job', () => {
     expect(await claim(db.sql, { ...ask, owner: 'v' })).toMatchObject({ job: { jobId: second } });
   });
 
+  test('B.3 a claim id repeated after its lease ran out is one new lease, however often it is repeated', async () => {
+    // Which of the two the second claim takes is left to chance: often enough it is the fresh one.
+    for (let round = 0; round < 20; round += 1) {
+      const queue = `repeats ${round}`;
+      const crashed = await added(db.sql, { queue });
+      for (let at = 0; at < 2; at += 1) await added(db.sql, { queue });
+      const ask = { queue, owner: 'w', claimId: uuidv7() };
+      await claim(db.sql, ask);
+      await expireLease(db.pool, crashed);
+      const next = await claim(db.sql, ask);
+      const repeat = await claim(db.sql, ask);
+      const idOf = (taken: typeof next): string | undefined =>
+        taken.outcome === 'claimed' ? taken.job.jobId : undefined;
+      expect(idOf(repeat)).toBe(idOf(next));
+    }
+  });
+
   test.each([
     ['urgent', 'high'],
     ['high', 'normal'],
