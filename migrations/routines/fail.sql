@@ -1,7 +1,7 @@
 -- leasehold.fail: ends the attempt as failed; the job is retried with backoff, or is dead.
 --
 --   p_job_id, p_owner, p_fencing_token  the lease, unexpired
---   p_error      what went wrong: {"code": …, "message": …, …}, up to 8 KiB; more is cut down to code and message
+--   p_error      what went wrong: {"code": …, "message": …, …}, up to 16 KiB as jsonb; more is cut down to code and message
 --   p_retryable  false: no further attempt can help, dead at once
 --
 -- Returns one row: pending with the instant of the next attempt, dead, or lease_lost (nothing changed).
