@@ -1,6 +1,6 @@
 /**
  * The bytes of a stream, or undefined when there are more than the limit; then the rest is not read. What is counted
- * is what arrives, not what a header claims.
+ * is what arrives, not what a header claims. Rejects with the stream's own error when it breaks off.
  *
  * @example const bytes = await readAtMost(response.body, 65_536)
  */

@@ -1,4 +1,4 @@
-import { MIN_LEASE_SECONDS } from '../shared/limits.ts';
+import { MIN_LEASE_SECONDS, REPORT_MARGIN_MS } from '../shared/limits.ts';
 import { claim } from '../shared/queue/claim.ts';
 import { getQueue } from '../shared/queue/get-queue.ts';
 import { runJob } from '../shared/run-job.ts';
@@ -39,7 +39,10 @@ export async function workOnce(deps: AppDeps, input: WorkInput): Promise<WorkOut
 async function handleOnce(deps: AppDeps, input: WorkInput): Promise<WorkOutcome> {
   const { clock, handlers, ids, sql } = deps;
   const claimSentAt = clock.now();
-  const secondsLeft = Math.floor((input.invocationEndsAt - claimSentAt) / 1000);
+  const msLeft = input.invocationEndsAt - claimSentAt;
+  // A slow body or a database that had to wake up can use up the whole invocation before anything is claimed.
+  if (msLeft <= REPORT_MARGIN_MS) return { outcome: 'no_time' };
+  const secondsLeft = Math.floor(msLeft / 1000);
   const claimed = await claim(sql, {
     queue: input.queue,
     owner: input.owner,

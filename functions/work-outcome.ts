@@ -8,6 +8,8 @@ export type WorkOutcome =
   /** The queue's jobs are pushed, and this deployment has no key to sign them with; nothing was claimed. */
   | { readonly outcome: 'push_not_configured' }
   | { readonly outcome: 'empty' }
+  /** So little of the invocation is left that an attempt would be spent on nothing, so nothing was claimed. */
+  | { readonly outcome: 'no_time' }
   | {
       readonly outcome: 'ran';
       readonly job: ClaimedJob;

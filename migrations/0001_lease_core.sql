@@ -27,7 +27,7 @@ create table leasehold.queues (
     constraint max_run_seconds_range check (max_run_seconds between 1 and 86400),
   max_attempts int not null default 5
     constraint max_attempts_range check (max_attempts between 1 and 100),
-  backoff_base_ms bigint not null default 2000
+  backoff_base_ms bigint not null default 30000
     constraint backoff_base_ms_range check (backoff_base_ms between 0 and 2592000000),
   backoff_cap_ms bigint not null default 3600000
     constraint backoff_cap_ms_range check (backoff_cap_ms between 0 and 2592000000),

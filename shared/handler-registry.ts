@@ -15,6 +15,8 @@ import { QUEUE_NAME_RULE, TYPE_NAME_RULE, isValidName } from './names.ts';
 export interface HandlerRegistry {
   /** Whether any handler serves the queue: only then may this deployment claim from it. */
   serves(queue: string): boolean;
+  /** All queues that it serves. */
+  readonly queues: readonly string[];
   find(queue: string, type: string): Handler | undefined;
   /** Lease to ask for before the type of the next job is known: the longest that a handler of the queue declares. */
   leaseSeconds(queue: string): number;
@@ -36,6 +38,7 @@ export function handlerRegistry(handlers: readonly Handler[]): HandlerRegistry {
   }
   return {
     serves: (queue) => byQueue.has(queue),
+    queues: [...byQueue.keys()],
     find: (queue, type) => byQueue.get(queue)?.get(type),
     leaseSeconds: (queue) => {
       const declared = [...(byQueue.get(queue)?.values() ?? [])].map(

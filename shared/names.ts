@@ -2,7 +2,8 @@ import { MAX_QUEUE_NAME_CHARS, MAX_TYPE_NAME_CHARS } from './limits.ts';
 
 /**
  * The rule for names of queues and job types. Names are data, never parts of SQL identifiers or file names, so
- * quotes, semicolons, slashes and emoji are all allowed; what is refused is what people cannot see or what URLs fold away.
+ * quotes, semicolons, slashes and emoji are all allowed; what is refused is control characters, white space at the
+ * ends, and what URLs fold away.
  */
 export function nameRule(maxChars: number): string {
   return (

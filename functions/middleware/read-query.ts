@@ -36,13 +36,12 @@ export function readParam<Schema extends z.ZodType>(
 
 /** Each parameter once: of two values for one name, neither can be the one that was meant. */
 function queryOf(context: RouteContext): Record<string, string> {
-  const query: [string, string][] = [];
-  for (const [name, values] of Object.entries(context.req.queries())) {
-    const [value = '', second] = values;
-    if (second !== undefined) {
+  const query = new URL(context.req.url).searchParams;
+  for (const name of query.keys()) {
+    if (query.getAll(name).length > 1) {
       throw invalidRequest([{ path: name, message: 'is given more than once' }]);
     }
-    query.push([name, value]);
   }
+  // Not by assignment: that would lose a parameter named __proto__ instead of refusing it.
   return Object.fromEntries(query);
 }

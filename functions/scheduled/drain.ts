@@ -16,7 +16,7 @@ const ACTOR = 'drain';
 
 /** What one drain did. */
 export interface DrainReport {
-  /** Queues with due work, at most `MAX_DRAIN_QUEUES`. */
+  /** Queues with due work that this deployment serves, or with expired leases; at most `MAX_DRAIN_QUEUES`. */
   readonly queues: number;
   readonly pokes: number;
   readonly failedPokes: number;
@@ -40,7 +40,11 @@ export async function drain(
 ): Promise<DrainReport> {
   const { sql, handlers, poker, random, log } = deps;
   await ensureSchema(sql, deps.schema);
-  const due = await dueQueues(sql, { limit: MAX_DRAIN_QUEUES, perQueue: MAX_DRAIN_POKES });
+  const due = await dueQueues(sql, {
+    limit: MAX_DRAIN_QUEUES,
+    perQueue: MAX_DRAIN_POKES,
+    served: handlers.queues,
+  });
   const poked = due.filter((queue) => isPoked(queue, handlers));
   const left = due.filter((queue) => !isPoked(queue, handlers) && queue.expired > 0);
 

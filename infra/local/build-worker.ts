@@ -69,6 +69,8 @@ function wrangler(args: readonly string[]): Promise<void> {
       env: {
         ...process.env,
         CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+        // Its own settings and logs belong to this checkout, not to the home folder.
+        XDG_CONFIG_HOME: join(ROOT, '.leasehold', 'config'),
         WRANGLER_SEND_METRICS: 'false',
         WRANGLER_LOG_SANITIZE: 'true',
       },

@@ -42,7 +42,10 @@ export async function runDemo(run: DemoRun): Promise<void> {
     await pause(LOOK_EVERY_MS, undefined, { signal: run.signal });
   }
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  run.print(`Demo: done in ${seconds} s. One of them: ${run.url}/v1/jobs/${firstOf(jobs)}`);
+  run.print(`Demo: done in ${seconds} s. One of them, with its CSV as the result:`);
+  run.print(
+    `\n  curl -sS ${run.url}/v1/jobs/${firstOf(jobs)} -H 'authorization: Bearer ${run.token}'\n`,
+  );
 }
 
 function line(counts: Readonly<Record<string, number>>): string {

@@ -1,6 +1,7 @@
 /** The database of a local run: the built-in Postgres behind our `/sql` endpoint, or the one that `DATABASE_URL` names. */
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import pg from 'pg';
+import { parseConnectionString } from '../../shared/database/connection-string.ts';
 import { startPostgres, type Postgres } from './postgres.ts';
 import { startSqlEndpoint, type SqlEndpoint } from './sql-endpoint/endpoint.ts';
 import type { StateFolder } from './state-folder.ts';
@@ -48,11 +49,11 @@ async function builtIn(state: StateFolder): Promise<LocalDatabase> {
     direct.username = postgres.user;
     direct.password = postgres.password;
     await createDatabase(postgres);
-    writeFileSync(state.databaseUrl, `${direct.href}\n`, { mode: 0o600 });
+    writeFileSync(state.databaseService, serviceFile(postgres), { mode: 0o600 });
     const endpoint = await startSqlEndpoint({ upstream: postgres });
     return {
       ...throughEndpoint(direct, endpoint),
-      description: `Postgres 18 on port ${postgres.port}; psql "$(cat '${state.databaseUrl}')"`,
+      description: `Postgres 18 on port ${postgres.port}; PGSERVICEFILE='${state.databaseService}' psql service=${DATABASE}`,
       dataFolder: postgres.cluster,
       ended: postgres.ended,
       stop: async () => {
@@ -64,6 +65,11 @@ async function builtIn(state: StateFolder): Promise<LocalDatabase> {
     await postgres.stop();
     throw error;
   }
+}
+
+/** The format of libpq's connection service file. */
+function serviceFile({ host, port, user, password }: Postgres): string {
+  return `[${DATABASE}]\nhost=${host}\nport=${port}\nuser=${user}\npassword=${password}\ndbname=${DATABASE}\n`;
 }
 
 async function createDatabase({ host, port, user, password }: Postgres): Promise<void> {
@@ -125,10 +131,8 @@ function withoutPooler(url: URL): URL {
   return direct;
 }
 
+/** By the rules of the Worker, which will get it. */
 function parse(given: string): URL {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (!url || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2) {
-    throw new Error('DATABASE_URL is set but is no postgres://user:password@host/database URL.');
-  }
-  return url;
+  parseConnectionString(given);
+  return new URL(given);
 }

@@ -20,7 +20,8 @@ import { stopLeftoverPostgres } from './leftover-postgres.ts';
 import { clusterFolder, postgresBinaries } from './postgres-files.ts';
 import { postgresUser, type PostgresUser } from './postgres-user.ts';
 
-const USER = 'leasehold';
+/** Not the name of our schema: "$user" in search_path would then hide a name that lacks its schema. */
+const USER = 'postgres';
 const READY = 'database system is ready to accept connections';
 const LOG_TAIL_CHARS = 4000;
 

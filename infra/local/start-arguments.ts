@@ -30,7 +30,7 @@ export interface StartArguments {
  * @throws with a text for the person at the terminal when an argument is unknown or the port is none.
  */
 export function readStartArguments(args: readonly string[]): StartArguments {
-  const { values } = parseArgs({
+  const { values } = parsed({
     args: [...args],
     options: {
       help: { type: 'boolean', short: 'h', default: false },
@@ -48,3 +48,15 @@ export function readStartArguments(args: readonly string[]): StartArguments {
     port: { wanted, fixed: values.port !== undefined },
   };
 }
+
+/** As `parseArgs`, with a way on for whoever mistyped. */
+const parsed: typeof parseArgs = (config) => {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    const [first = 'Unknown argument.'] = String(
+      error instanceof Error ? error.message : error,
+    ).split('. ');
+    throw new Error(`${first.replace(/\.?$/, '.')} See npm start -- --help`);
+  }
+};

@@ -52,11 +52,16 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
   running.add('lock', () => lock.release());
   for (const leftover of cleanedUp) step(`ended ${leftover}, left by a run that was killed`);
 
-  step('starting the database');
-  const database = await openLocalDatabase(state, process.env['DATABASE_URL'] || undefined);
+  const given = process.env['DATABASE_URL'] || undefined;
+  step(given === undefined ? 'starting Postgres' : 'using the database of DATABASE_URL');
+  const database = await openLocalDatabase(state, given);
   running.add('database', () => database.stop());
   void database.ended.then(() => end(1, `The database has ended; see ${state.postgresLog}`));
-  await migrate({ connectionString: database.directUrl, log: step });
+  await migrate({ connectionString: database.directUrl, log: step }).catch((error: unknown) => {
+    throw new Error(
+      `The database cannot be migrated: ${text(error)}. ${given === undefined ? `See ${state.postgresLog}` : 'Check host, port, user, password and database of DATABASE_URL, and that the user may create a schema'}.`,
+    );
+  });
 
   step('building the Worker');
   const build = await buildWorker(state.build);

@@ -11,8 +11,8 @@ export interface StateFolder {
   /** Names the process that runs, and its children: a killed run is cleaned up from it. */
   readonly lock: string;
   readonly secrets: string;
-  /** The connection string of the database, for `psql`; mode 600. */
-  readonly databaseUrl: string;
+  /** How `psql` connects, password and all, so that none is on a command line; mode 600. */
+  readonly databaseService: string;
   readonly postgres: string;
   readonly postgresLog: string;
   readonly build: string;
@@ -27,7 +27,7 @@ export function openStateFolder(root: string = ROOT): StateFolder {
     path,
     lock: join(path, 'running.json'),
     secrets: join(path, 'secrets.json'),
-    databaseUrl: join(path, 'database-url'),
+    databaseService: join(path, 'pg_service.conf'),
     postgres: join(path, 'postgres'),
     postgresLog: join(path, 'postgres.log'),
     build: join(path, 'build'),

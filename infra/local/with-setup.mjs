@@ -52,12 +52,16 @@ function install(why) {
   console.error(`Installing packages (${why}): npm ci`);
   const npm = process.env.npm_execpath;
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  const done = spawnSync(command, [...first, 'ci', '--include=dev', '--no-audit', '--no-fund'], {
-    cwd: root,
-    // npm's report belongs to stderr: stdout is the script's own.
-    stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
-  });
+  const done = spawnSync(
+    command,
+    [...first, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: root,
+      // npm's report belongs to stderr: stdout is the script's own.
+      stdio: ['ignore', 2, 2],
+      shell: process.platform === 'win32',
+    },
+  );
   if (done.status !== 0) {
     stop(
       `npm ci failed (${done.error?.message ?? `exit code ${done.status}`}). Nothing was started.`,

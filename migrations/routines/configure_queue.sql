@@ -5,7 +5,7 @@
 --   p_settings  a JSON object with any of:
 --     lease_seconds 1 to 3600 (default 30); max_run_seconds 1 to 86400: no heartbeat carries an attempt past it (900)
 --     max_attempts 1 to 100 (5); max_unknown_attempts 1 to 100 (3): both for jobs added from now on
---     backoff_base_ms, backoff_cap_ms 0 to 30 days (2000, 3600000); retry_budget_seconds 1 to 366 days (7 days)
+--     backoff_base_ms, backoff_cap_ms 0 to 30 days (30000, 3600000); retry_budget_seconds 1 to 366 days (7 days)
 --     weight 1 to 100 (1): share of the queue in rotations
 --     concurrency_limit 1 to 10000 or null: leases at one time
 --     rate_limit 1 to 10000 or null: starts in any rate_interval_ms, 100 to 86400000 (60000)

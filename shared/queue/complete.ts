@@ -3,7 +3,7 @@ import type { Sql, SqlOptions } from '../ports.ts';
 import type { Lease } from './lease.ts';
 
 export interface CompleteInput extends Lease {
-  /** Up to 1 MiB in the database; left out when absent. */
+  /** Up to 2 MiB as jsonb in the database; left out when absent. */
   readonly result?: JsonValue;
   /** Why the result is not there, when it could not be stored. */
   readonly resultProblem?: string;

@@ -10,7 +10,7 @@ export interface QueueSettings {
   readonly max_attempts: number;
   /** 1 to 100 attempts for failures that nobody has classed, for jobs added from now on; default 3. */
   readonly max_unknown_attempts: number;
-  /** 0 to 30 days; default 2,000. */
+  /** 0 to 30 days; default 30,000: of a thousand jobs that fail together, no second sees more than 6 % again. */
   readonly backoff_base_ms: number;
   /** 0 to 30 days; default 3,600,000. */
   readonly backoff_cap_ms: number;

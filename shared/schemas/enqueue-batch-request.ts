@@ -18,8 +18,6 @@ export const enqueueBatchRequest = z.strictObject(
   stating('must be an object with "jobs"'),
 );
 
-export type EnqueueBatchRequest = z.infer<typeof enqueueBatchRequest>;
-
 function refuseRepeatedIds(
   jobs: readonly { readonly id?: string | undefined }[],
   context: z.RefinementCtx,

@@ -18,5 +18,3 @@ export const workRequest = z.strictObject(
   },
   stating('must be an object with "queue" and "depth"'),
 );
-
-export type WorkRequest = z.infer<typeof workRequest>;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RESET_SESSION } from '../../infra/local/sql-endpoint/session.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { officialDriver, type OfficialDriver } from './support/official-driver.ts';
 
@@ -65,6 +66,15 @@ describe('nothing of a session survives a request', () => {
   test('a role taken on', async () => {
     await driver.sql`set role pg_read_all_data`;
     expect(await driver.sql`select current_user = session_user as self`).toEqual([{ self: true }]);
+  });
+
+  test('and the cleaning leaves no warning in the log', async () => {
+    const client = await db.pool.connect();
+    const notices: unknown[] = [];
+    client.on('notice', ({ message }) => notices.push(message));
+    await client.query(RESET_SESSION);
+    client.release(true);
+    expect(notices).toEqual([]);
   });
 
   test('and no prepared statement has a name', async () => {

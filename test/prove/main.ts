@@ -67,6 +67,7 @@ if (args.includes('--help') || names.length === 0 || unknown.length > 0) {
     await admin.end();
     await migrate({ connectionString: `${server}/${database}` });
     const pool = new pg.Pool({ connectionString: `${server}/${database}`, max: CONNECTIONS });
+    pool.on('error', () => undefined); // an idle connection that the stopping server cut
     console.log(`\n${experiment.name}: ${experiment.summary}`);
     try {
       const faults = await experiment.run({

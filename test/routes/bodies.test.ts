@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { MAX_BODY_BYTES } from '../../shared/limits.ts';
+import { MAX_BODY_BYTES, MAX_PAYLOAD_BYTES } from '../../shared/limits.ts';
 import { createAppHarness } from './support/app-harness.ts';
 import type { AppHarness } from './support/app-harness.ts';
 
@@ -60,6 +60,19 @@ test('case A3 an integer beyond a double is 400, and one as text keeps its digit
   expect(read.body['payload']).toEqual({ order: '9007199254740993' });
 });
 
+describe('case A5 an instant that RFC 3339 allows is never more than Postgres can read', () => {
+  test.each([
+    ['0000-01-01T00:00:00Z', 201],
+    ['0001-01-01T00:00:00+23:59', 201],
+    [`2020-01-01T00:00:00.${'1'.repeat(5000)}Z`, 201],
+    ['2020-01-01T00:00:00-23:59', 201],
+    ['9999-12-31T23:59:59-23:59', 400],
+  ])('%s', async (dueAt, expected) => {
+    const answer = await app.call('POST', '/v1/jobs', { body: { ...JOB, due_at: dueAt } });
+    expect(answer.status).toBe(expected);
+  });
+});
+
 test('case A5 a number out of range is 400 before any SQL', async () => {
   await app.call('POST', '/v1/jobs', { body: JOB }); // the isolate has seen its schema
   const before = app.http.endpoint.requests;
@@ -76,6 +89,14 @@ test('case A5 a number out of range is 400 before any SQL', async () => {
     expect(pathsOf(body)).toEqual(Object.keys(fields));
   }
   expect(app.http.endpoint.requests).toBe(before);
+});
+
+test('a payload at the limit is stored whatever it is made of', async () => {
+  // Two characters a number in text, twelve bytes in jsonb: the shape that grows most.
+  const zeros = Array.from({ length: MAX_PAYLOAD_BYTES / 2 - 1 }, () => 0);
+  const { status, body } = await app.call('POST', '/v1/jobs', { body: { ...JOB, payload: zeros } });
+  expect(status).toBe(201);
+  expect((await app.call('GET', `/v1/jobs/${String(body['id'])}`)).body['payload']).toEqual(zeros);
 });
 
 describe('case L3 a name works everywhere or is refused with the rule', () => {
@@ -137,6 +158,38 @@ describe('case R19 a broken body is 400, never 500', () => {
   });
 });
 
+test('case R19 a body that breaks off is 400 and stores nothing', async () => {
+  const before = await countJobs();
+  const broken = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode('{"queue":"q",'));
+      controller.error(new TypeError('The sender hung up.'));
+    },
+  });
+  const { status, body } = await app.callApp({}, await streamed(broken));
+  expect(status).toBe(400);
+  expect(body).toMatchObject({ code: 'invalid_json', problems: [{ path: '$' }] });
+  expect(await countJobs()).toBe(before);
+});
+
+async function streamed(body: ReadableStream<Uint8Array>): Promise<Request> {
+  const plain = await app.request('POST', '/v1/jobs');
+  return new Request(plain.url, {
+    method: 'POST',
+    body,
+    headers: { ...Object.fromEntries(plain.headers), 'content-type': 'application/json' },
+    duplex: 'half',
+  });
+}
+
+test('a compressed body is 415, one that says it is not is taken', async () => {
+  const send = async (encoding: string): Promise<number> =>
+    (await app.call('POST', '/v1/jobs', { body: JOB, headers: { 'content-encoding': encoding } }))
+      .status;
+  expect(await send('gzip')).toBe(415);
+  expect(await send('identity')).toBe(201);
+});
+
 describe('the body limit', () => {
   test('holds for a body that states its length', async () => {
     const { status, body } = await app.call('POST', '/v1/jobs', {
@@ -155,14 +208,7 @@ describe('the body limit', () => {
         controller.enqueue(new Uint8Array(65_536).fill(0x20));
       },
     });
-    const plain = await app.request('POST', '/v1/jobs');
-    const request = new Request(plain.url, {
-      method: 'POST',
-      body: endless,
-      headers: { ...Object.fromEntries(plain.headers), 'content-type': 'application/json' },
-      duplex: 'half',
-    });
-    expect((await app.callApp({}, request)).status).toBe(413);
+    expect((await app.callApp({}, await streamed(endless))).status).toBe(413);
     expect(sent).toBeLessThan(2 * MAX_BODY_BYTES);
   });
 

@@ -94,7 +94,12 @@ describe('http.request', () => {
       {
         url: urlOf('/200'),
         body,
-        headers: { 'X-Team': 'a', Host: 'forged', 'Idempotency-Key': 'x' },
+        headers: {
+          'X-Team': 'a',
+          Host: 'forged',
+          'Content-Length': '3',
+          'Idempotency-Key': 'x',
+        },
       },
       { traceparent },
     );

@@ -59,6 +59,7 @@ describe('reading', () => {
     ['queue=', 'queue'],
     ['sort=asc', 'sort'],
     ['queue=a&queue=b', 'queue'],
+    ['__proto__=1', '__proto__'],
   ])('a query that breaks a rule is 400: %s', async (query, path) => {
     const { status, body } = await app.call('GET', `/v1/jobs?${query}`);
     expect(status).toBe(400);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { parseConfig } from '../../shared/config.ts';
-import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
+import { MAX_POKE_DEPTH, REPORT_MARGIN_MS } from '../../shared/limits.ts';
 import { createScriptedWork } from './support/scripted-work.ts';
 import type { ScriptedWork } from './support/scripted-work.ts';
 
@@ -67,6 +67,19 @@ describe('C.2 a poke claims one job and runs it', () => {
     expect(remaining).toBeGreaterThan(0);
     expect(remaining).toBeLessThanOrEqual(2);
   });
+
+  test('C.2 an invocation whose time is used up claims nothing and spends no attempt', async () => {
+    const id = await scripted.enqueue('late');
+    const request = await scripted.app.request('POST', '/v1/work', {
+      body: { queue: 'scripted', depth: 0 },
+    });
+    const deps = scripted.app.deps({ invocationMs: REPORT_MARGIN_MS });
+    expect((await scripted.app.callApp({ deps }, request)).body).toEqual({
+      outcome: 'no_time',
+      queue: 'scripted',
+    });
+    expect(await scripted.job(id)).toMatchObject({ state: 'pending', attempt: 0 });
+  });
 });
 
 describe('S1.16 pokes are hints', () => {
@@ -98,6 +111,20 @@ describe('S1.16 pokes are hints', () => {
       { queue: 'scripted', depth: 1 },
       { queue: 'scripted', depth: MAX_POKE_DEPTH },
     ]);
+  });
+
+  test('what the report says about further work counts, not what the claim saw', async () => {
+    scripted.behaviours.set('fine', () => undefined);
+    scripted.behaviours.set('adds', async () => {
+      await scripted.enqueue('fine');
+      await scripted.app.backgroundDone();
+      scripted.app.pokes.length = 0;
+    });
+    await scripted.enqueue('adds');
+    expect((await scripted.work()).body).toMatchObject({ more_due: true });
+    await scripted.app.backgroundDone();
+    expect(scripted.app.pokes).toEqual([{ queue: 'scripted', depth: 1 }]);
+    await scripted.work();
   });
 
   test('both can be switched off', async () => {

@@ -95,7 +95,8 @@ export class Model {
       case 'dead':
         this.#end(job, 'dead');
         break;
-      default:
+      case 'claim':
+      case 'pending':
         this.#putBack(job, { attempt: job.attempt, expiries: job.expiries + 1, delayed: false });
     }
   }

@@ -132,7 +132,11 @@ async function take(world: World, step: Step): Promise<void> {
       same(answer?.outcome, step.do === 'redrive' ? model.redrive(job) : model.discard(job));
       return;
     }
-    default:
+    case 'complete':
+    case 'fail':
+    case 'snooze':
+    case 'release':
+    case 'heartbeat':
       return await report(world, step);
   }
 }

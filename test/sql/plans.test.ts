@@ -37,16 +37,10 @@ describe('plans of the hot path', () => {
     'S3.5 a claim from a deep queue is one ordered index scan a lane, statistics %s',
     async (statistics) => {
       if (statistics === 'analyzed') await db.pool.query('analyze leasehold.job_state');
-      if (statistics === 'stale') {
-        // Statistics of an almost empty table, then the backlog comes back: the usual life of a queue.
-        await db.pool.query(`create table public.parked as select * from leasehold.job_state`);
-        await db.pool.query(`delete from leasehold.job_state where queue = 'deep'`);
-        await db.pool.query('analyze leasehold.job_state');
-        await db.pool.query(
-          `insert into leasehold.job_state select * from public.parked where queue = 'deep'`,
-        );
-      }
-      const statements = await claimPlans('deep');
+      // Statistics that have never heard of this queue: the usual life of one that was empty a moment ago.
+      if (statistics === 'stale') await fillQueue(db.pool, 'stale', ROWS);
+      const queue = statistics === 'stale' ? 'stale' : 'deep';
+      const statements = await claimPlans(queue);
       expect(claimFaults(statements)).toEqual([]);
       expect(statements.length).toBeGreaterThan(4);
       const scans = statements

@@ -58,8 +58,9 @@ const EDGES: readonly Row[] = [
   [enqueueRequest, JOB, 'tags', Array(MAX_TAGS).fill('t'), Array(MAX_TAGS + 1).fill('t')],
   [enqueueRequest, JOB, 'max_unknown_attempts', 100, 101],
   [enqueueRequest, JOB, 'retry_budget_seconds', MAX_DELAY_SECONDS, MAX_DELAY_SECONDS + 1],
-  [enqueueRequest, JOB, 'due_at', '9999-12-31T23:59:59Z', '0000-01-01T00:00:00Z'],
-  [enqueueRequest, JOB, 'due_at', '1970-01-01T00:00:00Z', '1969-12-31T23:59:59Z'],
+  // A year before ours only means "now"; a form that is no instant is refused.
+  [enqueueRequest, JOB, 'due_at', '0000-01-01T00:00:00Z', '2030-01-01'],
+  [enqueueRequest, JOB, 'due_at', '2030-01-01T00:00:00+23:59', '2030-01-01T00:00:00'],
   [claimRequest, {}, 'lease_seconds', MAX_LEASE_SECONDS, MAX_LEASE_SECONDS + 1],
   [claimRequest, {}, 'lease_seconds', 1, 0],
   [claimRequest, {}, 'limit', MAX_CLAIM_BATCH, MAX_CLAIM_BATCH + 1],

@@ -68,6 +68,17 @@ test.each<[string, () => Promise<Response>, object]>([
   },
 );
 
+test('a poke leaves no answer unread: it would hold one of six connections', async () => {
+  let cancelled = false;
+  const body = new ReadableStream({
+    cancel: () => {
+      cancelled = true;
+    },
+  });
+  await pokerOver(() => Promise.resolve(new Response(body))).send(POKE);
+  expect(cancelled).toBe(true);
+});
+
 test('a poke without an answer is given up', async () => {
   const log = new RecordingLog();
   let stopped = false;

@@ -8,6 +8,8 @@ import type pg from 'pg';
  * request: session state was never to be relied on there.
  */
 export const RESET_SESSION = [
+  // `begin` first: a rollback with nothing to roll back is a warning in the server's log, once a request.
+  'begin',
   'rollback',
   'close all',
   'set session authorization default',
