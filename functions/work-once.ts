@@ -1,4 +1,5 @@
-import { MIN_LEASE_SECONDS, REPORT_MARGIN_MS } from '../shared/limits.ts';
+import { defined } from '../shared/defined.ts';
+import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, REPORT_MARGIN_MS } from '../shared/limits.ts';
 import { claim } from '../shared/queue/claim.ts';
 import { getQueue } from '../shared/queue/get-queue.ts';
 import { runJob } from '../shared/run-job.ts';
@@ -47,10 +48,8 @@ async function handleOnce(deps: AppDeps, input: WorkInput): Promise<WorkOutcome>
     queue: input.queue,
     owner: input.owner,
     claimId: ids.uuidv7(),
-    leaseSeconds: Math.max(
-      MIN_LEASE_SECONDS,
-      Math.min(handlers.leaseSeconds(input.queue), secondsLeft),
-    ),
+    ...defined({ leaseSeconds: handlers.leaseSeconds(input.queue) }),
+    leaseAtMost: Math.min(Math.max(secondsLeft, MIN_LEASE_SECONDS), MAX_LEASE_SECONDS),
   });
   if (claimed.outcome === 'empty') return claimed;
   const run = await runJob(

@@ -1,7 +1,6 @@
 import { LeaseholdError } from './errors.ts';
 import type { Handler } from './handler.ts';
 import {
-  DEFAULT_LEASE_SECONDS,
   MAX_LEASE_SECONDS,
   MAX_QUEUE_NAME_CHARS,
   MAX_RUN_SECONDS,
@@ -18,8 +17,11 @@ export interface HandlerRegistry {
   /** All queues that it serves. */
   readonly queues: readonly string[];
   find(queue: string, type: string): Handler | undefined;
-  /** Lease to ask for before the type of the next job is known: the longest that a handler of the queue declares. */
-  leaseSeconds(queue: string): number;
+  /**
+   * Lease to ask for before the type of the next job is known: the longest that a handler of the queue declares, or
+   * undefined when none does; then the queue's own setting counts.
+   */
+  leaseSeconds(queue: string): number | undefined;
 }
 
 /**
@@ -41,10 +43,10 @@ export function handlerRegistry(handlers: readonly Handler[]): HandlerRegistry {
     queues: [...byQueue.keys()],
     find: (queue, type) => byQueue.get(queue)?.get(type),
     leaseSeconds: (queue) => {
-      const declared = [...(byQueue.get(queue)?.values() ?? [])].map(
-        (handler) => handler.leaseSeconds ?? DEFAULT_LEASE_SECONDS,
+      const declared = [...(byQueue.get(queue)?.values() ?? [])].flatMap(
+        ({ leaseSeconds }) => leaseSeconds ?? [],
       );
-      return declared.length === 0 ? DEFAULT_LEASE_SECONDS : Math.max(...declared);
+      return declared.length === 0 ? undefined : Math.max(...declared);
     },
   };
 }

@@ -59,7 +59,7 @@ export interface HandlerDefinition<Schema extends z.ZodType> {
   readonly schema: Schema;
   /** Payload versions it takes, 1 to 1,000,000 each; default: every one. A job of another version is dead at once. */
   readonly schemaVersions?: readonly number[];
-  /** Lease per claim and heartbeat, 1 to 3,600 s; default 30. Cut to the time left in the invocation. */
+  /** Lease per claim and heartbeat, 1 to 3,600 s; default: the queue's. Cut to the time left in the invocation. */
   readonly leaseSeconds?: number;
   /** Longest time between two progress markers, in seconds; default 60. Past it, the lease is not renewed. */
   readonly stepSeconds?: number;

@@ -52,8 +52,6 @@ export const MAX_SCHEMA_VERSION = 1_000_000;
 
 /** A handler may work this long without a progress marker unless it declares its own step time. */
 export const DEFAULT_STEP_SECONDS = 60;
-/** Lease asked for when no handler of the queue declares one. */
-export const DEFAULT_LEASE_SECONDS = 30;
 /** A runner stops this long before its own copy of the lease expiry, or a tenth of the lease if that is less. */
 export const LEASE_MARGIN_MS = 1000;
 /** Between two tries of a heartbeat, complete or fail whose answer did not come. */

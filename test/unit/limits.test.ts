@@ -5,7 +5,6 @@ import { parseConfig } from '../../shared/config.ts';
 import { defineHandler } from '../../shared/handler.ts';
 import { handlerRegistry } from '../../shared/handler-registry.ts';
 import {
-  DEFAULT_LEASE_SECONDS,
   DEFAULT_PAGE_SIZE,
   MAX_ATTEMPTS,
   MAX_JOB_HEADERS,
@@ -69,9 +68,9 @@ describe('a handler may declare times within their limits', () => {
     for (const seconds of [least - 1, most + 1]) expect(load(seconds)).toThrow(field);
   });
 
-  test('and gets the default lease when it declares none', () => {
+  test('and leaves the lease to the queue when it declares none', () => {
     const plain = defineHandler({ ...JOB, schema: z.unknown(), run: () => undefined });
-    expect(handlerRegistry([plain]).leaseSeconds(JOB.queue)).toBe(DEFAULT_LEASE_SECONDS);
+    expect(handlerRegistry([plain]).leaseSeconds(JOB.queue)).toBeUndefined();
   });
 });
 
