@@ -1,6 +1,8 @@
 import { LeaseholdError } from '../../shared/errors.ts';
 import { derivedIds } from '../../shared/derived-ids.ts';
 import { parseIdempotencyKey } from '../../shared/idempotency-key.ts';
+import { utf8Bytes } from '../../shared/json-size.ts';
+import { MAX_KEPT_ANSWER_BYTES } from '../../shared/limits.ts';
 import { beginRequest } from '../../shared/queue/begin-request.ts';
 import type { BeginRequestOutcome } from '../../shared/queue/begin-request.ts';
 import { endRequest } from '../../shared/queue/end-request.ts';
@@ -100,18 +102,19 @@ async function outcomeOf(
   }
 }
 
-/** Undefined: not to be kept, so that the request can be tried again. */
+/**
+ * Undefined: not to be kept, so that the request can be tried again. That holds for an answer too long to keep as well:
+ * only a claim of many large jobs is, and done again with the same claim id it gives the same leases.
+ */
 async function keptAnswer(answer: Response | undefined): Promise<EndRequestInput['answer']> {
   if (answer === undefined || answer.status >= 500) return undefined;
+  const body = await answer.clone().text();
+  if (utf8Bytes(body) > MAX_KEPT_ANSWER_BYTES) return undefined;
   const headers = KEPT_HEADERS.flatMap((name) => {
     const value = answer.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return {
-    status: answer.status,
-    headers: Object.fromEntries(headers),
-    body: await answer.clone().text(),
-  };
+  return { status: answer.status, headers: Object.fromEntries(headers), body };
 }
 
 /** SHA-256 of method, path and raw body; neither of the first two can hold a line break, so no two requests meet. */
