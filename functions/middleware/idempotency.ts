@@ -117,14 +117,24 @@ async function keptAnswer(answer: Response | undefined): Promise<EndRequestInput
   return { status: answer.status, headers: Object.fromEntries(headers), body };
 }
 
-/** SHA-256 of method, path and raw body; neither of the first two can hold a line break, so no two requests meet. */
+/**
+ * SHA-256 of method, path, the queues that the token is limited to and the raw body. None before the body can hold a line
+ * break, so no two requests meet. The queues are in it because a replay is given before the route checks them: a token for
+ * other queues must not be shown what a wider one was answered.
+ */
 async function fingerprintOf(context: RouteContext): Promise<string> {
   const { pathname, search } = new URL(context.req.url);
-  const head = new TextEncoder().encode(`${context.req.method}\n${pathname}${search}\n`);
+  const queues = context.get('queues');
+  const limits = queues === undefined ? '' : JSON.stringify([...queues].toSorted(compareTexts));
+  const head = new TextEncoder().encode(`${context.req.method}\n${pathname}${search}\n${limits}\n`);
   const body = await readBody(context);
   const bytes = new Uint8Array(head.length + body.length);
   bytes.set(head);
   bytes.set(body, head.length);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function compareTexts(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right);
 }

@@ -88,6 +88,22 @@ describe('an Idempotency-Key', () => {
     expect((await app.call('POST', '/v1/queues/p2/pause', { headers })).status).toBe(422);
   });
 
+  test('of a token for other queues is 422: it is not shown what a wider one was answered', async () => {
+    await added(app, 'guarded', { payload: 'secret' });
+    const claim = (queues?: readonly string[]): Promise<Answer> =>
+      app.call('POST', '/v1/queues/guarded/claims', {
+        headers: { 'idempotency-key': 'guarded' },
+        ...(queues === undefined ? {} : { queues }),
+      });
+    expect((await claim(['guarded', 'b'])).body['jobs']).toHaveLength(1);
+    expect((await claim(['b', 'guarded'])).headers.get('idempotency-replayed')).toBe('true');
+    for (const queues of [['other'], [], undefined]) {
+      const refused = await claim(queues);
+      expect(refused.status).toBe(422);
+      expect(JSON.stringify(refused.body)).not.toContain('secret');
+    }
+  });
+
   test('of another actor is another key', async () => {
     const headers = { 'idempotency-key': 'shared' };
     const body = { ...JOB, queue: 'actors' };
