@@ -71,6 +71,8 @@ export const MAX_KEY_CHARS = 200;
 export const MAX_TAGS = 20;
 export const MAX_TAG_CHARS = 100;
 export const MAX_IDEMPOTENCY_KEY_CHARS = 255;
+/** Of an answer that is kept for replays; a longer one is made again from the same ids. */
+export const MAX_KEPT_ANSWER_BYTES = 1024 * 1024;
 
 /** A long poll answers after this time at the latest. */
 export const MAX_WAIT_SECONDS = 20;

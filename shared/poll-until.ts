@@ -27,7 +27,7 @@ export async function pollUntil<Value>(
 ): Promise<Value | undefined> {
   for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(MAX_POLL_MS, pauseMs * POLL_GROWTH)) {
     const seen = await look();
-    if (seen !== undefined || signal?.aborted === true) return seen;
+    if (seen !== undefined) return seen;
     const leftMs = deadlineMs - clock.now();
     if (leftMs <= 0) return undefined;
     if (!(await pause(timer, Math.min(pauseMs, leftMs), signal))) return undefined;

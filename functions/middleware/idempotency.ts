@@ -1,6 +1,8 @@
 import { LeaseholdError } from '../../shared/errors.ts';
 import { derivedIds } from '../../shared/derived-ids.ts';
 import { parseIdempotencyKey } from '../../shared/idempotency-key.ts';
+import { utf8Bytes } from '../../shared/json-size.ts';
+import { MAX_KEPT_ANSWER_BYTES } from '../../shared/limits.ts';
 import { beginRequest } from '../../shared/queue/begin-request.ts';
 import type { BeginRequestOutcome } from '../../shared/queue/begin-request.ts';
 import { endRequest } from '../../shared/queue/end-request.ts';
@@ -100,28 +102,39 @@ async function outcomeOf(
   }
 }
 
-/** Undefined: not to be kept, so that the request can be tried again. */
+/**
+ * Undefined: not to be kept, so that the request can be tried again. That holds for an answer too long to keep as well:
+ * only a claim of many large jobs is, and done again with the same claim id it gives the same leases.
+ */
 async function keptAnswer(answer: Response | undefined): Promise<EndRequestInput['answer']> {
   if (answer === undefined || answer.status >= 500) return undefined;
+  const body = await answer.clone().text();
+  if (utf8Bytes(body) > MAX_KEPT_ANSWER_BYTES) return undefined;
   const headers = KEPT_HEADERS.flatMap((name) => {
     const value = answer.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return {
-    status: answer.status,
-    headers: Object.fromEntries(headers),
-    body: await answer.clone().text(),
-  };
+  return { status: answer.status, headers: Object.fromEntries(headers), body };
 }
 
-/** SHA-256 of method, path and raw body; neither of the first two can hold a line break, so no two requests meet. */
+/**
+ * SHA-256 of method, path, the queues that the token is limited to and the raw body. None before the body can hold a line
+ * break, so no two requests meet. The queues are in it because a replay is given before the route checks them: a token for
+ * other queues must not be shown what a wider one was answered.
+ */
 async function fingerprintOf(context: RouteContext): Promise<string> {
   const { pathname, search } = new URL(context.req.url);
-  const head = new TextEncoder().encode(`${context.req.method}\n${pathname}${search}\n`);
+  const queues = context.get('queues');
+  const limits = queues === undefined ? '' : JSON.stringify([...queues].toSorted(compareTexts));
+  const head = new TextEncoder().encode(`${context.req.method}\n${pathname}${search}\n${limits}\n`);
   const body = await readBody(context);
   const bytes = new Uint8Array(head.length + body.length);
   bytes.set(head);
   bytes.set(body, head.length);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function compareTexts(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right);
 }

@@ -9,6 +9,7 @@ import { health, ready } from './health.ts';
 import { cancelJob, changeJob, readJob } from './job.ts';
 import { enqueueJob, enqueueJobs, listJobsRoute } from './jobs.ts';
 import { completeLease, failLease, heartbeatLease, releaseLease, snoozeLease } from './leases.ts';
+import { docs, openapi } from './openapi.ts';
 import {
   listQueuesRoute,
   pauseQueue,
@@ -72,4 +73,6 @@ export const ROUTES: readonly Route[] = [
   removeSchedule,
   pauseSchedule,
   resumeSchedule,
+  openapi,
+  docs,
 ];

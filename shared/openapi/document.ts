@@ -80,13 +80,14 @@ const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } 
 const HEADERS: JsonObject = {
   RequestId: {
     description: 'Names the request in the log; your own, if you sent one.',
+    required: true,
     schema: { type: 'string' },
   },
   RetryAfter: {
     description: 'Seconds after which the same request may succeed.',
     schema: { type: 'integer', minimum: 0 },
   },
-  Location: { description: 'Where the job is read.', schema: { type: 'string' } },
+  Location: { description: 'Where the job is read.', required: true, schema: { type: 'string' } },
 };
 
 const IDEMPOTENCY_KEY: JsonObject = {

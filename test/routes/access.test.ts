@@ -36,9 +36,9 @@ function withToken(token: string): Promise<Answer> {
 }
 
 describe('S2.8 actors are authenticated', () => {
-  test('only health is open', () => {
+  test('only health and the contract are open', () => {
     expect(ROUTES.filter(({ access }) => access.kind === 'public').map(({ path }) => path)).toEqual(
-      ['/v1/health'],
+      ['/v1/health', '/openapi.json', '/docs'],
     );
   });
 

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { AppDeps } from '../../functions/deps.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
+import { MAX_PAYLOAD_BYTES } from '../../shared/limits.ts';
 import type { Sql } from '../../shared/ports.ts';
 import { createAppHarness } from './support/app-harness.ts';
 import type { Answer, AppHarness } from './support/app-harness.ts';
 import { added, claimedOne, dead, jobOf } from './support/pull.ts';
+import type { PulledJob } from './support/pull.ts';
 
 let app: AppHarness;
 beforeAll(async () => {
@@ -86,6 +88,22 @@ describe('an Idempotency-Key', () => {
     expect((await app.call('POST', '/v1/queues/p2/pause', { headers })).status).toBe(422);
   });
 
+  test('of a token for other queues is 422: it is not shown what a wider one was answered', async () => {
+    await added(app, 'guarded', { payload: 'secret' });
+    const claim = (queues?: readonly string[]): Promise<Answer> =>
+      app.call('POST', '/v1/queues/guarded/claims', {
+        headers: { 'idempotency-key': 'guarded' },
+        ...(queues === undefined ? {} : { queues }),
+      });
+    expect((await claim(['guarded', 'b'])).body['jobs']).toHaveLength(1);
+    expect((await claim(['b', 'guarded'])).headers.get('idempotency-replayed')).toBe('true');
+    for (const queues of [['other'], [], undefined]) {
+      const refused = await claim(queues);
+      expect(refused.status).toBe(422);
+      expect(JSON.stringify(refused.body)).not.toContain('secret');
+    }
+  });
+
   test('of another actor is another key', async () => {
     const headers = { 'idempotency-key': 'shared' };
     const body = { ...JOB, queue: 'actors' };
@@ -144,6 +162,26 @@ describe('an Idempotency-Key', () => {
       ).body;
     expect(await claim()).toEqual(await claim());
     expect((await claimedOne(app, 'claimed-once')).fencing_token).toBe('1');
+  });
+
+  test.each([
+    [3, 'true'],
+    [4, null],
+  ])('keeps an answer of up to 1 MiB: %i jobs of 256 KiB', async (limit, replayed) => {
+    const queue = `large ${limit}`;
+    const payload = 'x'.repeat(MAX_PAYLOAD_BYTES - 2);
+    for (let at = 0; at <= limit; at += 1) await added(app, queue, { payload });
+    const claim = async (): Promise<Answer> =>
+      await app.call('POST', `/v1/queues/${encodeURIComponent(queue)}/claims`, {
+        body: { limit },
+        headers: { 'idempotency-key': queue },
+      });
+    const leases = ({ body }: Answer): string[] =>
+      (body['jobs'] as PulledJob[]).map(({ id, fencing_token: token }) => `${id} ${token}`);
+    const [first, again] = [await claim(), await claim()];
+    expect(leases(first)).toHaveLength(limit);
+    expect(new Set(leases(again))).toEqual(new Set(leases(first)));
+    expect(again.headers.get('idempotency-replayed')).toBe(replayed);
   });
 
   test('means nothing to a poke', async () => {

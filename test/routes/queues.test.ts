@@ -4,7 +4,7 @@ import { defineHandler } from '../../shared/handler.ts';
 import { z } from 'zod';
 import { createAppHarness } from './support/app-harness.ts';
 import type { AppHarness } from './support/app-harness.ts';
-import { added, claimed, claimedOne, dead, jobOf } from './support/pull.ts';
+import { added, claimed, claimedOne, dead, jobOf, report } from './support/pull.ts';
 
 let app: AppHarness;
 beforeAll(async () => {
@@ -168,6 +168,32 @@ describe('case E1 E3 S1.14 an ordering key that is blocked', () => {
       body: { job_ids: [head], reason: 'given up' },
     });
     expect(await claimed(app, 'ordered', { limit: 10 })).toHaveLength(1);
+  });
+
+  test('case E3 waits while its head waits to be tried again, and then goes in order', async () => {
+    await app.call('PUT', '/v1/queues/retried', {
+      body: { backoff_base_ms: 60_000, backoff_cap_ms: 60_000 },
+    });
+    const [a1, a2, a3] = [
+      await added(app, 'retried', { ordering_key: 'A' }),
+      await added(app, 'retried', { ordering_key: 'A' }),
+      await added(app, 'retried', { ordering_key: 'A' }),
+    ];
+    const head = await claimedOne(app, 'retried');
+    await report(app, head, 'fail', {
+      error: { code: 'e', message: 'm' },
+      class: 'transient',
+      retry_after_seconds: 60,
+    });
+    const b1 = await added(app, 'retried', { ordering_key: 'B' });
+    expect((await claimedOne(app, 'retried')).id).toBe(b1);
+    for (let poke = 0; poke < 10; poke += 1) expect(await claimed(app, 'retried')).toEqual([]);
+    await app.call('POST', `/v1/jobs/${a1}/cancel`);
+    for (const next of [a2, a3]) {
+      const job = await claimedOne(app, 'retried');
+      expect(job.id).toBe(next);
+      await report(app, job, 'complete');
+    }
   });
 
   test('goes by pages', async () => {

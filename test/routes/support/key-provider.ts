@@ -12,6 +12,8 @@ export interface KeyProvider {
   /** What it answers from now on; default: the keys. */
   answer(status: number, body: string): void;
   answerKeys(): void;
+  /** The next request is not answered; resolves when it has come. */
+  holdNext(): Promise<void>;
   /** Adds a key; tokens are signed with the newest. */
   addKey(algorithm: string): Promise<void>;
   removeKeys(): void;
@@ -37,8 +39,14 @@ export async function startKeyProvider(): Promise<KeyProvider> {
         })),
       ),
     });
+  let held: (() => void) | undefined;
   const server = createServer((_request, response) => {
     requests += 1;
+    if (held !== undefined) {
+      held();
+      held = undefined;
+      return;
+    }
     const { status, body } = fixed ?? { status: 200, body: undefined };
     response.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' });
     if (body === undefined) void published().then((text) => response.end(text));
@@ -63,6 +71,10 @@ export async function startKeyProvider(): Promise<KeyProvider> {
     answerKeys: () => {
       fixed = undefined;
     },
+    holdNext: () =>
+      new Promise((resolve) => {
+        held = resolve;
+      }),
     addKey: async (algorithm) => {
       made += 1;
       const pair = await generateKeyPair(algorithm, { extractable: true });

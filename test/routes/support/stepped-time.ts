@@ -29,6 +29,7 @@ export function createSteppedTime(): SteppedTime {
     timer: {
       sleep: (milliseconds, signal) =>
         new Promise((resolve, reject) => {
+          if (signal?.aborted === true) return reject(new Error('aborted'));
           signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
           begin({
             milliseconds,
@@ -37,6 +38,7 @@ export function createSteppedTime(): SteppedTime {
               resolve();
             },
           });
+          return undefined;
         }),
     },
     nextPause: () => {
