@@ -5,14 +5,7 @@ import { fail } from '../../shared/queue/fail.ts';
 import { getJob } from '../../shared/queue/get-job.ts';
 import { heartbeat } from '../../shared/queue/heartbeat.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import {
-  added,
-  attemptsOf,
-  claimed,
-  eventTypes,
-  makeDue,
-  snapshot,
-} from './support/lease-core.ts';
+import { added, attemptsOf, claimed, eventTypes, makeDue, snapshot } from './support/lease-core.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
