@@ -1,5 +1,10 @@
 import { defined } from '../shared/defined.ts';
-import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, REPORT_MARGIN_MS } from '../shared/limits.ts';
+import {
+  MAX_LEASE_SECONDS,
+  MAX_UNRUNNABLE_PER_WORK,
+  MIN_LEASE_SECONDS,
+  REPORT_MARGIN_MS,
+} from '../shared/limits.ts';
 import { claim } from '../shared/queue/claim.ts';
 import { getQueue } from '../shared/queue/get-queue.ts';
 import { runJob } from '../shared/run-job.ts';
@@ -37,7 +42,31 @@ export async function workOnce(deps: AppDeps, input: WorkInput): Promise<WorkOut
   });
 }
 
+/**
+ * One job is run; jobs that no handler here can run (a bad payload, an unknown type or version) die on the way without a
+ * handler call, a few at most, so that healthy work behind them is served by the same call.
+ */
 async function handleOnce(deps: AppDeps, input: WorkInput): Promise<WorkOutcome> {
+  for (let buried = 0; ; buried += 1) {
+    const done = await handleNext(deps, input);
+    if (!isUnrunnable(done) || !done.moreDue || buried >= MAX_UNRUNNABLE_PER_WORK) return done;
+  }
+}
+
+/** Codes of failures that came before any handler was called. */
+const UNRUNNABLE: readonly string[] = [
+  'invalid_payload',
+  'unknown_type',
+  'unsupported_schema_version',
+];
+
+function isUnrunnable(done: WorkOutcome): done is Extract<WorkOutcome, { outcome: 'ran' }> {
+  return (
+    done.outcome === 'ran' && done.run.outcome === 'dead' && UNRUNNABLE.includes(done.run.code)
+  );
+}
+
+async function handleNext(deps: AppDeps, input: WorkInput): Promise<WorkOutcome> {
   const { clock, handlers, ids, sql } = deps;
   const claimSentAt = clock.now();
   const msLeft = input.invocationEndsAt - claimSentAt;

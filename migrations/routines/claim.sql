@@ -11,7 +11,7 @@
 --                      (default: 1 s)
 --
 -- Returns the jobs with their fencing tokens, or no row: nothing is due, the queue is paused or resting, or a limit is
--- reached. One short transaction: find, lock with skip locked, mark leased, commit; nothing stays open while a job runs.
+-- reached. Jobs of a queue whose row was deleted are buried, a few a call. One short transaction: find, lock with skip locked, mark leased, commit; nothing stays open while a job runs.
 -- An empty claim of a queue without limits writes nothing.
 -- An expired lease is simply due in lane 0. Lane 0 goes first in every second claim on average, so that crashed work
 -- cannot hold up fresh work; leases with no attempts left are buried on the way, eight at most a call.
@@ -131,6 +131,11 @@ begin
   end if;
 
   select * into q from leasehold.queues where name = p_queue;
+  if q.name is null then
+    -- Somebody deleted the queue under its jobs: nobody can say how they are to be run, so they wait for a person.
+    perform leasehold.bury_orphans(p_queue, v_now, p_owner);
+    return;
+  end if;
   if q.paused_at is not null or q.push_resume_at > v_now then
     return;
   end if;
