@@ -10,8 +10,8 @@ export const STORM_JOBS = 1000;
 /** S1.9: the most of them that may start again in any one second of the first minute. */
 export const MAX_PEAK_SHARE = 0.06;
 const SECONDS = 60;
-/** The delay that all three strategies start from. */
-const BASE_MS = 40_000;
+/** The delay that all three strategies start from: the default of a queue. */
+const BASE_MS = 30_000;
 const AT_ONCE = 100;
 
 /** How many start again in each second of the first minute. */
