@@ -70,6 +70,7 @@ declare
   v_lease_seconds int;
   v_max_run_seconds int;
   v_verdict text;
+  v_busy uuid[] := '{}';
   v_more_due boolean;
   v_taken_due_at timestamptz;
   h0 timestamptz;
@@ -147,6 +148,8 @@ begin
   if v_limit <= 0 then
     return;
   end if;
+  -- A limited queue's claims wait for each other: what they start, they start now.
+  v_now := clock_timestamp();
 
   while v_taken < v_limit loop
     r := null;
@@ -177,7 +180,7 @@ begin
 
       select s.* into r
       from leasehold.job_state s
-      where s.queue = p_queue and s.lane = v_lane and s.due_at <= v_now
+      where s.queue = p_queue and s.lane = v_lane and s.due_at <= v_now and s.job_id <> all (v_busy)
       order by s.due_at
       limit 1
       for no key update skip locked;
@@ -196,9 +199,12 @@ begin
       exit when v_lane > 0;
       v_verdict := leasehold.settle_expired_lease(r, v_now, p_owner);
       exit when v_verdict = 'claim';
+      if v_verdict = 'busy' then
+        v_busy := v_busy || r.job_id;
+      end if;
       r := null;
       v_settled := v_settled + 1;
-      if v_settled >= 4 or v_verdict = 'busy' then
+      if v_settled >= 4 then
         h0 := null;
       end if;
     end loop;

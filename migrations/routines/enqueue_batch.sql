@@ -87,19 +87,12 @@ begin
   order by 1
   on conflict do nothing;
 
-  select count(pg_advisory_xact_lock(l.id)) > 0
+  select
+    leasehold.lock_keys(array_agg(leasehold.key_lock_id('ordering', i.queue, i.ordering_key))
+        filter (where i.ordering_key is not null)
+      || array_agg(leasehold.key_lock_id('dedup', i.queue, i.dedup_key)) filter (where i.dedup_key is not null)) > 0
   into v_keyed
-  from (
-    select distinct k.id
-    from jsonb_to_recordset(p_jobs) as i (queue text, ordering_key text, dedup_key text)
-    cross join lateral (
-      values
-        (case when i.ordering_key is not null then leasehold.key_lock_id('ordering', i.queue, i.ordering_key) end),
-        (case when i.dedup_key is not null then leasehold.key_lock_id('dedup', i.queue, i.dedup_key) end)
-    ) k (id)
-    where k.id is not null
-    order by 1
-  ) l;
+  from jsonb_to_recordset(p_jobs) as i (queue text, ordering_key text, dedup_key text);
 
   if v_keyed then
     -- Dedup keys: the first new job of a key counts; it gives way to a live one, or replaces it where asked to.

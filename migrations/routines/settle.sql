@@ -20,18 +20,24 @@ declare
   v_now timestamptz := clock_timestamp();
   v_settled int := 0;
   v_verdict text;
+  v_busy uuid[] := '{}';
   r leasehold.job_state;
 begin
   while v_settled < least(greatest(p_limit, 0), 100) loop
     select s.* into r
     from leasehold.job_state s
-    where s.queue = p_queue and s.lane = 0 and s.due_at <= v_now
+    where s.queue = p_queue and s.lane = 0 and s.due_at <= v_now and s.job_id <> all (v_busy)
     order by s.due_at
     limit 1
     for no key update skip locked;
     exit when r.job_id is null;
     v_verdict := leasehold.settle_expired_lease(r, v_now, p_actor);
-    exit when v_verdict = 'busy';
+    if v_verdict = 'busy' then
+      -- Others behind it need not wait for whoever holds its key.
+      exit when cardinality(v_busy) >= 20;
+      v_busy := v_busy || r.job_id;
+      continue;
+    end if;
     if v_verdict = 'claim' then
       perform leasehold.put_back(r.job_id, clock_timestamp(), r.attempt, r.unknown_failures, r.lease_expiries + 1);
     end if;

@@ -1,5 +1,7 @@
 -- leasehold.unpark: lets the next jobs of an ordering key go, as many as the key has room for; none while a dead job blocks
 -- the key. The caller holds the key's lock, so nobody can miss the change. Internal. Returns how many went.
+-- That holds where each statement sees what was committed before it. A transaction at another isolation level goes by what
+-- it saw at its start: it would park a job behind one that has ended since, for ever. It is refused, with LH001.
 create or replace function leasehold.unpark(p_queue text, p_key text, p_actor text)
 returns int
 language plpgsql
@@ -11,6 +13,12 @@ declare
   q leasehold.queues;
   r leasehold.job_state;
 begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using
+      errcode = 'LH001',
+      message = 'ordering_key: its jobs are added and ended at isolation level read committed only',
+      hint = 'An older snapshot does not show which jobs of the key have ended since.';
+  end if;
   if exists (select 1 from leasehold.dead_letters d where d.queue = p_queue and d.blocks_key = p_key) then
     return 0;
   end if;

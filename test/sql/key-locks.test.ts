@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { uuidv7 } from 'uuidv7';
+import { claim } from '../../shared/queue/claim.ts';
+import { complete } from '../../shared/queue/complete.ts';
+import { configureQueue } from '../../shared/queue/configure-queue.ts';
+import { getJob } from '../../shared/queue/get-job.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { added, claimed, expireLease } from './support/lease-core.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const empty = async (queue: string): Promise<void> =>
+  expect(await claim(db.sql, { queue, owner: 'w', claimId: uuidv7() })).toEqual({
+    outcome: 'empty',
+  });
+const key = (queue: string, orderingKey: string): Promise<string> =>
+  added(db.sql, { queue, orderingKey });
+
+describe('an ordering key under other transactions', () => {
+  test.each(['repeatable read', 'serializable'])(
+    'E5 a producer at %s is refused, as it would park its job behind one that has ended',
+    async (level) => {
+      const queue = `level ${level}`;
+      await key(queue, 'A');
+      const client = await db.pool.connect();
+      try {
+        await client.query(`begin isolation level ${level}`);
+        await client.query('select count(*) from leasehold.queues'); // takes the snapshot
+        await complete(db.sql, await claimed(db.sql, queue));
+        await expect(
+          client.query(
+            `select * from leasehold.enqueue(leasehold.new_job_id(), $1, 't', '1', p_ordering_key => 'A')`,
+            [queue],
+          ),
+        ).rejects.toMatchObject({ code: 'LH001' });
+      } finally {
+        await client.query('rollback');
+        client.release();
+      }
+      await key(queue, 'A');
+      expect((await claimed(db.sql, queue)).orderingKey).toBe('A');
+    },
+  );
+
+  test('a handler at repeatable read cannot end a job of a key and leave the next one parked', async () => {
+    await key('level', 'A');
+    const lease = await claimed(db.sql, 'level');
+    const client = await db.pool.connect();
+    try {
+      await client.query('begin isolation level repeatable read');
+      await client.query('select count(*) from leasehold.queues');
+      await key('level', 'A');
+      await expect(
+        client.query('select * from leasehold.complete($1, $2, $3)', [
+          lease.jobId,
+          lease.owner,
+          lease.fencingToken,
+        ]),
+      ).rejects.toMatchObject({ code: 'LH001' });
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+    await complete(db.sql, lease);
+    expect((await claimed(db.sql, 'level')).orderingKey).toBe('A');
+  });
+
+  test.each(['settle', 'claim'])(
+    'a key that a long transaction holds does not hold up other crashed jobs: %s',
+    async (how) => {
+      const queue = `busy ${how}`;
+      await configureQueue(db.sql, { queue, settings: { max_attempts: 1 }, actor: 'test' });
+      const held = await key(queue, 'A');
+      const free = await added(db.sql, { queue });
+      const { rows } = await db.pool.query(
+        'select * from leasehold.claim($1, $2, gen_random_uuid(), 60, null, 10)',
+        [queue, 'w'],
+      );
+      expect(rows).toHaveLength(2);
+      await expireLease(db.pool, held);
+      await expireLease(db.pool, free);
+      const producer = await db.pool.connect();
+      try {
+        await producer.query('begin');
+        await producer.query(
+          `select * from leasehold.enqueue(leasehold.new_job_id(), $1, 't', '1', p_ordering_key => 'A')`,
+          [queue],
+        );
+        if (how === 'settle') {
+          await db.pool.query('select leasehold.settle($1, 20, $2)', [queue, 'drain']);
+        } else {
+          await empty(queue);
+          await empty(queue);
+        }
+        expect(await getJob(db.sql, { jobId: free })).toMatchObject({ state: 'dead' });
+        expect(await getJob(db.sql, { jobId: held })).toMatchObject({ state: 'pending' });
+      } finally {
+        await producer.query('rollback');
+        producer.release();
+      }
+    },
+  );
+});
+
+describe('leasehold.lock_keys', () => {
+  const batch = (name: string, jobs: number): string[] => [
+    JSON.stringify(
+      Array.from({ length: jobs }, (_, i) => ({
+        ...{ id: uuidv7(), queue: 'large', type: 't', payload: i },
+        ordering_key: `${name}/${i}`,
+      })),
+    ),
+    'test',
+  ];
+  const add = 'select count(*) from leasehold.enqueue_batch($1, $2)';
+
+  test('case L5 batches of many keys go one at a time, so that the server has room for their locks', async () => {
+    await configureQueue(db.sql, { queue: 'large', settings: {}, actor: 'test' });
+    const [first, second] = [await db.pool.connect(), await db.pool.connect()];
+    try {
+      await first.query('begin');
+      await first.query(add, batch('first', 51));
+      const waits = second.query(add, batch('second', 51));
+      const granted = async (): Promise<number[]> =>
+        (
+          await db.pool.query<{ held: number }>(
+            `select (count(*) filter (where granted))::int as held from pg_locks
+             where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
+             group by pid order by 1`,
+          )
+        ).rows.map(({ held }) => held);
+      await expect.poll(granted).toEqual([0, 52]);
+      await db.pool.query(add, batch('few keys do not wait', 50));
+      await first.query('rollback');
+      await waits;
+    } finally {
+      first.release();
+      second.release();
+    }
+  });
+});
