@@ -4,6 +4,7 @@ import { createNeonSql } from '../shared/database/neon-sql.ts';
 import type { HandlerRegistry } from '../shared/handler-registry.ts';
 import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../shared/ports.ts';
 import type { Background } from './background.ts';
+import type { ContractTexts } from './contract-texts.ts';
 import { createJsonLog } from './json-log.ts';
 import { createJwksCache } from './middleware/jwks.ts';
 import type { JwksCache } from './middleware/jwks.ts';
@@ -29,6 +30,7 @@ export interface IsolateDeps {
   readonly outbound: Outbound;
   /** Public keys of the sign-in provider. */
   readonly jwks: JwksCache;
+  readonly contract: ContractTexts;
 }
 
 /** What the app gets, for one invocation. */
@@ -69,5 +71,6 @@ export function createIsolateDeps(
     schema: { verified: false },
     outbound: webOutbound,
     jwks: createJwksCache(),
+    contract: {},
   };
 }

@@ -10,7 +10,10 @@ export const openapi: Route = {
   path: '/openapi.json',
   access: { kind: 'public' },
   database: false,
-  handle: (context) => context.json(openapiDocument(PROBLEMS)),
+  handle: (context, { contract }) => {
+    contract.document ??= JSON.stringify(openapiDocument(PROBLEMS));
+    return context.body(contract.document, 200, { 'content-type': 'application/json' });
+  },
 };
 
 /** The same for people: one static page that loads nothing and runs nothing. */
@@ -19,10 +22,11 @@ export const docs: Route = {
   path: '/docs',
   access: { kind: 'public' },
   database: false,
-  handle: async (context) => {
+  handle: async (context, { contract }) => {
     context.header('content-security-policy', await policy());
     context.header('referrer-policy', 'no-referrer');
-    return context.html(openapiPage(openapiDocument(PROBLEMS)));
+    contract.page ??= openapiPage(openapiDocument(PROBLEMS));
+    return context.html(contract.page);
   },
 };
 

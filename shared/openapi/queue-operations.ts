@@ -55,13 +55,13 @@ export const QUEUE_OPERATIONS: readonly Operation[] = [
     path: '/v1/queues/{queue}/pause',
     tag,
     summary: 'Pause a queue',
-    description: 'Stops claims. Jobs that run go on.',
+    description:
+      'Stops claims. Jobs that run go on. A queue that is not there is made, and paused.',
     access: 'operate',
     database: true,
     params,
     body: { schema: 'PauseRequest', optional: true, example: { reason: 'bank is down' } },
     success: { 200: { description: 'The queue as it is now.', schema: 'SwitchedQueue' } },
-    errors: ['not_found'],
   },
   {
     id: 'resumeQueue',
@@ -75,7 +75,6 @@ export const QUEUE_OPERATIONS: readonly Operation[] = [
     params,
     body: { schema: 'PauseRequest', optional: true, example: { reason: 'bank is back' } },
     success: { 200: { description: 'The queue as it is now.', schema: 'SwitchedQueue' } },
-    errors: ['not_found'],
   },
   {
     id: 'listBlockedKeys',

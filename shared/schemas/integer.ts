@@ -7,7 +7,7 @@ import { stating } from '../parse-with.ts';
  *
  * @example limit: integer(1, 100).optional()
  */
-export function integer(min: number, max: number): z.ZodType<number> {
+export function integer(min: number, max: number): z.ZodType<number, number> {
   const rule = `must be an integer from ${min} to ${max}`;
   return z.int(stating(rule)).min(min, rule).max(max, rule);
 }
@@ -24,7 +24,7 @@ export function integerText(min: number, max: number): z.ZodType<number, string>
 }
 
 /** A number of seconds, fractions allowed. */
-export function seconds(min: number, max: number): z.ZodType<number> {
+export function seconds(min: number, max: number): z.ZodType<number, number> {
   const rule = `must be a number of seconds from ${min} to ${max}`;
   return z.number(stating(rule)).min(min, rule).max(max, rule);
 }

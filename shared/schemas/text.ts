@@ -8,7 +8,7 @@ import { stating } from '../parse-with.ts';
  *
  * @example reason: text(1, 1000)
  */
-export function text(min: number, max: number): z.ZodType<string> {
+export function text(min: number, max: number): z.ZodType<string, string> {
   const rule =
     min === 0
       ? `must be a text of at most ${max} characters`
@@ -21,7 +21,7 @@ export function text(min: number, max: number): z.ZodType<string> {
 }
 
 /** A key or a tag: data that is compared, so it holds no control characters at all. */
-export function keyText(max: number): z.ZodType<string> {
+export function keyText(max: number): z.ZodType<string, string> {
   const rule = `must be 1 to ${max} characters, with no control characters`;
   return z
     .string(stating(rule))

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../shared/json-value.ts';
 import { breakingChanges } from '../../shared/openapi/breaking-changes.ts';
 import { lookUp, objectAt } from '../../shared/openapi/look-up.ts';
 import { OPERATIONS } from '../../shared/openapi/operations.ts';
-import { schemaFault } from './support/answer-checker.ts';
+import { createSchemaJudge } from './support/answer-checker.ts';
 import {
   COMMITTED_FILE,
   GENERATED,
@@ -54,6 +54,7 @@ describe('S2.9 the contract', () => {
 });
 
 describe('S2.9 the examples fit their schemas', () => {
+  const judge = createSchemaJudge(GENERATED);
   const examples = OPERATIONS.flatMap(({ id, body, success }) => [
     ...(body === undefined
       ? []
@@ -67,7 +68,7 @@ describe('S2.9 the examples fit their schemas', () => {
   test.each(examples)(
     '$at',
     ({ schema, example }: { schema: string; example: JsonObject | JsonValue }) => {
-      expect(schemaFault(GENERATED, `#/components/schemas/${schema}`, example)).toBeUndefined();
+      expect(judge(`#/components/schemas/${schema}`, example)).toBeUndefined();
     },
   );
 });

@@ -62,16 +62,18 @@ export function createAnswerChecker(document: JsonObject): AnswerChecker {
   };
 }
 
-/** Whether a value fits a schema of the document; `undefined` when it does. */
-export function schemaFault(
-  document: JsonObject,
-  pointer: string,
-  value: unknown,
-): string | undefined {
+/** Tells of a value and the pointer of a schema what does not fit; undefined when all does. */
+export type SchemaJudge = (pointer: string, value: unknown) => string | undefined;
+
+export function createSchemaJudge(document: JsonObject): SchemaJudge {
   const ajv = createAjv();
   ajv.addSchema({ ...document, $id: DOCUMENT_ID });
-  const validate = ajv.compile({ $ref: `${DOCUMENT_ID}${pointer}` });
-  return validate(value) ? undefined : ajv.errorsText(validate.errors);
+  const compiled = new Map<string, ValidateFunction>();
+  return (pointer, value) => {
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `${DOCUMENT_ID}${pointer}` });
+    compiled.set(pointer, validate);
+    return validate(value) ? undefined : ajv.errorsText(validate.errors);
+  };
 }
 
 function createAjv(): Ajv2020 {

@@ -93,6 +93,7 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
     handlers: handlerRegistry(options.handlers ?? []),
     schema: { verified: false },
     jwks: createJwksCache(),
+    contract: {},
     outbound: webOutbound,
     background: { run: (task) => void background.push(task()) },
     poker: {

@@ -128,6 +128,7 @@ function fuzzDeps(sql: Sql): AppDeps {
     handlers: handlerRegistry([]),
     schema: { verified: false },
     jwks: createJwksCache(),
+    contract: {},
     outbound: webOutbound,
     background: { run: (task) => void task() },
     poker: { send: async () => undefined },

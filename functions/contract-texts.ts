@@ -1,0 +1,10 @@
+/**
+ * The contract as it is served, made when it is first asked for: it is the same for everybody, and whoever may ask without a
+ * token must not cost an isolate more than a copy.
+ */
+export interface ContractTexts {
+  /** JSON of the OpenAPI document. */
+  document?: string;
+  /** HTML of the reference page. */
+  page?: string;
+}

@@ -1,0 +1,73 @@
+import type { Clock, Ids, Random, Timer } from '../ports.ts';
+import { webClock, webIds, webRandom, webTimer } from '../web-ports.ts';
+import { deadLetterCalls } from './dead-letter-calls.ts';
+import type { DeadLetterCalls } from './dead-letter-calls.ts';
+import { jobCalls } from './job-calls.ts';
+import type { JobCalls } from './job-calls.ts';
+import { leaseCalls } from './lease-calls.ts';
+import type { LeaseCalls } from './lease-calls.ts';
+import { queueCalls } from './queue-calls.ts';
+import type { QueueCalls } from './queue-calls.ts';
+import { scheduleCalls } from './schedule-calls.ts';
+import type { ScheduleCalls } from './schedule-calls.ts';
+import { createTransport } from './transport.ts';
+
+export interface ClientOptions {
+  /** Where the service is, `https://jobs.example.com`. */
+  readonly baseUrl: string;
+  /** A bearer token, or what gives a fresh one. Its subject is the owner of every lease that is claimed with it. */
+  readonly token: string | (() => string | Promise<string>);
+  /** Default: the global one. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** For tests: time, randomness, ids. */
+  readonly ports?: Partial<ClientPorts>;
+}
+
+export interface ClientPorts {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly random: Random;
+  readonly ids: Ids;
+}
+
+/** Calls of producers and workers, and of operators by resource. */
+export interface LeaseholdClient extends JobCalls, LeaseCalls {
+  readonly queues: QueueCalls;
+  readonly deadLetters: DeadLetterCalls;
+  readonly schedules: ScheduleCalls;
+  /** What the client runs on, for what is built on top of it. */
+  readonly ports: ClientPorts;
+}
+
+/**
+ * A client of the HTTP API. Every write can be repeated: it carries a job id, claim id, fencing token or
+ * `Idempotency-Key` of its own, and is sent again with jitter until it is answered, so that a lost answer is safe.
+ *
+ * @example
+ * const client = createClient({ baseUrl: 'https://jobs.example.com', token });
+ * await client.enqueue({ queue: 'emails', type: 'email.welcome', payload: { to: 'ada@example.com' } });
+ */
+export function createClient(options: ClientOptions): LeaseholdClient {
+  const { baseUrl, token } = options;
+  const ports: ClientPorts = {
+    clock: webClock,
+    timer: webTimer,
+    random: webRandom,
+    ids: webIds,
+    ...options.ports,
+  };
+  const transport = createTransport({
+    ...ports,
+    baseUrl,
+    token: typeof token === 'string' ? () => token : token,
+    fetch: options.fetch ?? ((request) => fetch(request)),
+  });
+  return {
+    ...jobCalls(transport, ports.ids),
+    ...leaseCalls(transport, ports.ids),
+    queues: queueCalls(transport),
+    deadLetters: deadLetterCalls(transport),
+    schedules: scheduleCalls(transport),
+    ports,
+  };
+}
