@@ -31,12 +31,20 @@ begin
   if p_due_at > clock_timestamp() + interval '366 days' then
     raise exception using errcode = 'LH001', message = 'due_at: must be at most 366 days ahead';
   end if;
+  perform leasehold.lock_keys_of(array[p_job_id]);
   select s.* into r from leasehold.job_state s where s.job_id = p_job_id for no key update;
   if r.job_id is null or r.lane = 0 then
     if exists (select 1 from leasehold.jobs j where j.id = p_job_id) then
       return 'not_pending';
     end if;
     return 'not_found';
+  end if;
+  if p_due_at is not null and r.lane < 9 and r.ordering_key is not null then
+    -- No sooner than the rate of its key allows.
+    select leasehold.key_start_at(q, r.ordering_key, greatest(p_due_at, clock_timestamp()))
+    into p_due_at
+    from leasehold.queues q
+    where q.name = r.queue;
   end if;
   update leasehold.job_state s
   set home_lane = coalesce(v_lane, s.home_lane),

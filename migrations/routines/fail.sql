@@ -78,8 +78,17 @@ begin
     v_reason := 'attempts_used_up';
   elsif p_class = 'unknown' and v_unknown_failures >= r.max_unknown_attempts then
     v_reason := 'unknown_failures_used_up';
-  elsif v_retry_at > r.retry_until then
-    v_reason := 'retry_budget_used_up';
+  else
+    if r.ordering_key is not null then
+      -- A start like any other under the rate of its key.
+      v_retry_at := coalesce(
+        (select leasehold.key_start_at(q, r.ordering_key, v_retry_at) from leasehold.queues q where q.name = r.queue),
+        v_retry_at
+      );
+    end if;
+    if v_retry_at > r.retry_until then
+      v_reason := 'retry_budget_used_up';
+    end if;
   end if;
   if v_reason is not null then
     v_state := 'dead';

@@ -35,6 +35,12 @@ begin
     v_state := 'cancelled';
   else
     v_due_at := v_now + make_interval(secs => p_delay_ms / 1000.0);
+    if r.ordering_key is not null then
+      v_due_at := coalesce(
+        (select leasehold.key_start_at(q, r.ordering_key, v_due_at) from leasehold.queues q where q.name = r.queue),
+        v_due_at
+      );
+    end if;
   end if;
   insert into leasehold.attempts
     (job_id, fencing_token, attempt, owner, started_at, ended_at, outcome, next_state, retry_at)

@@ -14,12 +14,14 @@ as $$
 declare
   v_next text;
   v_retry_at timestamptz;
+  q leasehold.queues;
   v_error jsonb := jsonb_build_object(
     'code', 'lease_expired',
     'message', format('Attempt %s of %s ended without a word: its lease ran out at %s.', r.attempt, r.max_attempts,
       leasehold.iso(r.due_at))
   );
 begin
+  select * into q from leasehold.queues where name = r.queue;
   if r.cancel_requested_at is not null then
     v_next := 'cancelled';
   elsif r.attempt >= r.max_attempts or p_now > r.retry_until then
@@ -29,16 +31,21 @@ begin
     v_retry_at := p_now;
   else
     v_next := 'pending';
-    select p_now + leasehold.retry_delay(r.attempt, q.backoff_base_ms, q.backoff_cap_ms, random())
-    into v_retry_at
-    from leasehold.queues q
-    where q.name = r.queue;
-    v_retry_at := greatest(v_retry_at, clock_timestamp());
+    v_retry_at := greatest(
+      p_now + leasehold.retry_delay(r.attempt, q.backoff_base_ms, q.backoff_cap_ms, random()), clock_timestamp()
+    );
   end if;
-  if r.ordering_key is not null and v_next in ('cancelled', 'dead')
+  if r.ordering_key is not null and (v_next in ('cancelled', 'dead') or q.key_rate_limit is not null)
     and not pg_try_advisory_xact_lock(leasehold.key_lock_id('ordering', r.queue, r.ordering_key))
   then
     return 'busy';
+  end if;
+  if r.ordering_key is not null and v_next in ('claim', 'pending') then
+    -- A start like any other under the rate of its key.
+    v_retry_at := leasehold.key_start_at(q, r.ordering_key, v_retry_at);
+    if v_retry_at > clock_timestamp() then
+      v_next := 'pending';
+    end if;
   end if;
 
   insert into leasehold.attempts

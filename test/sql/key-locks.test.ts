@@ -110,7 +110,10 @@ describe('leasehold.lock_keys', () => {
   const batch = (name: string, jobs: number): string[] => [
     JSON.stringify(
       Array.from({ length: jobs }, (_, i) => ({
-        ...{ id: uuidv7(), queue: 'large', type: 't', payload: i },
+        id: uuidv7(),
+        queue: 'large',
+        type: 't',
+        payload: i,
         ordering_key: `${name}/${i}`,
       })),
     ),
@@ -142,4 +145,40 @@ describe('leasehold.lock_keys', () => {
       second.release();
     }
   });
+});
+
+describe('the rate of an ordering key', () => {
+  const hour = { key_rate_limit: 1, key_rate_interval_ms: 3_600_000, backoff_base_ms: 0 };
+  const waits = async (jobId: string): Promise<unknown> =>
+    (
+      await db.pool.query(
+        `select extract(epoch from due_at - clock_timestamp()) > 3500 as waits from leasehold.job_state
+         where job_id = $1 and lane between 1 and 4`,
+        [jobId],
+      )
+    ).rows[0];
+
+  test.each(['fail', 'release', 'settle', 'claim', 'edit'])(
+    'S1.14 holds for a job that starts again as well: %s',
+    async (how) => {
+      const queue = `again ${how}`;
+      await configureQueue(db.sql, { queue, settings: hour, actor: 'test' });
+      const id = await key(queue, 'A');
+      const lease = await claimed(db.sql, queue);
+      const held = [lease.jobId, lease.owner, lease.fencingToken];
+      if (how === 'settle' || how === 'claim') await expireLease(db.pool, id);
+      if (how === 'settle') {
+        await db.pool.query('select leasehold.settle($1, 20, $2)', [queue, 'drain']);
+      } else if (how === 'fail') {
+        await db.pool.query(`select * from leasehold.fail($1, $2, $3, '{}')`, held);
+      } else if (how !== 'claim') {
+        await db.pool.query('select * from leasehold.release($1, $2, $3)', held);
+      }
+      if (how === 'edit') {
+        await db.pool.query(`select leasehold.edit_job($1, now(), null, 'maria')`, [id]);
+      }
+      await empty(queue);
+      expect(await waits(id)).toEqual({ waits: true });
+    },
+  );
 });
