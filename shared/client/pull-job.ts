@@ -47,6 +47,7 @@ export async function pullJob(input: PullJobInput): Promise<RunOutcome> {
       operations: pullOperations(client, lease.stepsBefore),
       handlers: {
         serves: () => true,
+        queues: [claimed.queue],
         find: () => handler,
         leaseSeconds: () => claimed.leaseSeconds,
       },

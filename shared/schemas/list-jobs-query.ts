@@ -24,3 +24,5 @@ export const listJobsQuery = z.strictObject({
   limit: pageLimit,
   cursor: z.uuid(stating(CURSOR_RULE)).optional(),
 });
+
+export type ListJobsQuery = z.infer<typeof listJobsQuery>;
