@@ -12,6 +12,12 @@ export function allowsQueue(context: RouteContext, queue: string): boolean {
   return context.get('queues')?.has(queue) ?? true;
 }
 
+/** The only queues that the caller's token is for; undefined: all. */
+export function queuesOf(context: RouteContext): readonly string[] | undefined {
+  const queues = context.get('queues');
+  return queues === undefined ? undefined : [...queues];
+}
+
 /**
  * For a queue that the request names.
  *

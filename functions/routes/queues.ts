@@ -14,24 +14,22 @@ import { pauseRequest } from '../../shared/schemas/pause-request.ts';
 import { queueSettingsRequest } from '../../shared/schemas/queue-settings-request.ts';
 import type { QueueSettingsRequest } from '../../shared/schemas/queue-settings-request.ts';
 import type { AppDeps } from '../deps.ts';
-import { allowsQueue, requireQueue } from '../middleware/queue-access.ts';
+import { queuesOf, requireQueue } from '../middleware/queue-access.ts';
 import { invalidRequest, readJson, readOptionalJson } from '../middleware/read-json.ts';
 import { readParam, readQuery } from '../middleware/read-query.ts';
 import { pokeQueues } from '../poke-queues.ts';
 import type { Route, RouteContext } from './route.ts';
 
-/** Queues by name, by pages; with a token for certain queues, those, so that a page may be short. */
+/** Queues by name, by pages; with a token for certain queues, those. */
 export const listQueuesRoute: Route = {
   method: 'GET',
   path: '/v1/queues',
   access: { kind: 'token', scope: 'read' },
   database: true,
   handle: async (context, deps) => {
-    const page = await listQueues(deps.sql, defined(readQuery(context, listQueuesQuery)));
-    return context.json({
-      queues: page.queues.filter(({ name }) => allowsQueue(context, name)),
-      next_cursor: page.nextCursor,
-    });
+    const query = readQuery(context, listQueuesQuery);
+    const page = await listQueues(deps.sql, defined({ ...query, only: queuesOf(context) }));
+    return context.json({ queues: page.queues, next_cursor: page.nextCursor });
   },
 };
 

@@ -12,7 +12,7 @@ import { scheduleListQuery } from '../../shared/schemas/schedule-list-query.ts';
 import { scheduleName } from '../../shared/schemas/schedule-name.ts';
 import { scheduleRequest } from '../../shared/schemas/schedule-request.ts';
 import type { AppDeps } from '../deps.ts';
-import { allowsQueue, requireQueue } from '../middleware/queue-access.ts';
+import { allowsQueue, queuesOf, requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { readParam, readQuery } from '../middleware/read-query.ts';
 import type { Route, RouteContext } from './route.ts';
@@ -22,18 +22,16 @@ export interface ScheduleAnswer extends Schedule {
   readonly next_slots: readonly string[];
 }
 
-/** Schedules by name, by pages; with a token for certain queues, theirs, so that a page may be short. */
+/** Schedules by name, by pages; with a token for certain queues, theirs. */
 export const listSchedulesRoute: Route = {
   method: 'GET',
   path: '/v1/schedules',
   access: { kind: 'token', scope: 'read' },
   database: true,
   handle: async (context, deps) => {
-    const page = await listSchedules(deps.sql, defined(readQuery(context, scheduleListQuery)));
-    return context.json({
-      schedules: page.schedules.filter(({ queue }) => allowsQueue(context, queue)),
-      next_cursor: page.nextCursor,
-    });
+    const query = readQuery(context, scheduleListQuery);
+    const page = await listSchedules(deps.sql, defined({ ...query, only: queuesOf(context) }));
+    return context.json({ schedules: page.schedules, next_cursor: page.nextCursor });
   },
 };
 

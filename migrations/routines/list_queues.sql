@@ -1,7 +1,8 @@
 -- leasehold.list_queues: queues by name, by pages, with their settings.
 --   p_after  the last name of the page before, or null;  p_limit  1 to 200
+--   p_only   a JSON array: only these queues, for a caller who may not learn of others; null: all
 -- Returns {"queues": [...], "next_cursor": name or null}. Example: select leasehold.list_queues(null, 50);
-create or replace function leasehold.list_queues(p_after text, p_limit int)
+create or replace function leasehold.list_queues(p_after text, p_limit int, p_only jsonb default null)
 returns jsonb
 language plpgsql
 stable
@@ -17,7 +18,11 @@ begin
   select array_agg(n.name order by n.name)
   into v_names
   from (
-    select q.name from leasehold.queues q where p_after is null or q.name > p_after order by q.name limit p_limit
+    select q.name
+    from leasehold.queues q
+    where (p_after is null or q.name > p_after) and (p_only is null or p_only ? q.name)
+    order by q.name
+    limit p_limit
   ) n;
   return jsonb_build_object(
     'queues', (

@@ -6,6 +6,8 @@ export interface ListQueuesInput {
   readonly limit: number;
   /** `nextCursor` of the page before. */
   readonly cursor?: string;
+  /** Only these queues, for a caller who may not learn of others. */
+  readonly only?: readonly string[];
 }
 
 /**
@@ -20,8 +22,12 @@ export async function listQueues(
   options?: SqlOptions,
 ): Promise<{ readonly queues: readonly QueueDocument[]; readonly nextCursor: string | null }> {
   const [row] = await sql.query<{ page: { queues: QueueDocument[]; next_cursor: string | null } }>(
-    'select leasehold.list_queues($1::text, $2::int) as page',
-    [input.cursor ?? null, input.limit],
+    'select leasehold.list_queues($1::text, $2::int, $3::jsonb) as page',
+    [
+      input.cursor ?? null,
+      input.limit,
+      input.only === undefined ? null : JSON.stringify(input.only),
+    ],
     options,
   );
   return { queues: row?.page.queues ?? [], nextCursor: row?.page.next_cursor ?? null };

@@ -126,6 +126,32 @@ describe('a token for certain queues', () => {
     expect((body['queues'] as { name: string }[]).map(({ name }) => name)).toEqual(['mine']);
   });
 
+  test('learns of no other queue from the cursor of a page', async () => {
+    const only = { queues: ['mine', 'third'] };
+    for (const name of ['a first', 'mine', 'other', 'third']) {
+      await call(
+        'PUT',
+        `/v1/queues/${encodeURIComponent(name)}`,
+        { weight: 1 },
+        { queues: [name] },
+      );
+      const schedule = { cron: '0 2 * * *', zone: 'UTC', queue: name, type: 't', payload: 0 };
+      const path = `/v1/schedules/of ${name}`;
+      expect((await call('PUT', encodeURI(path), schedule, { queues: [name] })).status).toBe(200);
+    }
+    for (const [path, cursors] of [
+      ['/v1/queues', ['mine', 'third', null]],
+      ['/v1/schedules', ['of mine', 'of third', null]],
+    ] as const) {
+      let next = '';
+      for (const expected of cursors) {
+        const { body } = await call('GET', `${path}?limit=1${next}`, undefined, only);
+        expect(body['next_cursor']).toBe(expected);
+        next = `&cursor=${encodeURIComponent(expected ?? '')}`;
+      }
+    }
+  });
+
   test('for no queue at all allows none', async () => {
     const none = { queues: [] };
     expect((await call('POST', '/v1/jobs', { ...JOB, queue: 'mine' }, none)).status).toBe(403);
