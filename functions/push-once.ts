@@ -1,4 +1,4 @@
-import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS } from '../shared/limits.ts';
+import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, REPORT_MARGIN_MS } from '../shared/limits.ts';
 import { pushJob } from '../shared/push/push-job.ts';
 import { claim } from '../shared/queue/claim.ts';
 import { recordPush } from '../shared/queue/record-push.ts';
@@ -28,7 +28,10 @@ export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOut
   }
   const owner = pushOwner(input.queue);
   const claimSentAt = clock.now();
-  const secondsLeft = Math.floor((input.invocationEndsAt - claimSentAt) / 1000);
+  const msLeft = input.invocationEndsAt - claimSentAt;
+  // Claimed now, the job could not be sent any more: an attempt for nothing, and a mark against a target nobody asked.
+  if (msLeft <= REPORT_MARGIN_MS) return { outcome: 'no_time' };
+  const secondsLeft = Math.floor(msLeft / 1000);
   const claimed = await claim(sql, {
     queue: input.queue,
     owner,

@@ -5,6 +5,7 @@ import type { AppDeps } from '../../functions/deps.ts';
 import { createPoker } from '../../functions/poker.ts';
 import { drain } from '../../functions/scheduled/drain.ts';
 import { webIds } from '../../functions/web-ports.ts';
+import { REPORT_MARGIN_MS } from '../../shared/limits.ts';
 import { dueQueues } from '../../shared/queue/due-queues.ts';
 import { enqueueBatch } from '../../shared/queue/enqueue-batch.ts';
 import { getQueue } from '../../shared/queue/get-queue.ts';
@@ -153,4 +154,17 @@ describe('case J7 an endpoint that hangs does not hold up the others', () => {
       expect(await push.work('recovers')).toMatchObject({ outcome: 'retrying' });
     }
   });
+});
+
+test('nothing is claimed that could not be sent before the invocation ends', async () => {
+  await push.receiver.answer({ status: 200 });
+  await push.configure('late', '/in');
+  const id = await push.enqueue('late', '{}');
+  for (let i = 0; i < 5; i += 1) {
+    expect(await push.work('late', { invocationMs: REPORT_MARGIN_MS })).toMatchObject({
+      outcome: 'no_time',
+    });
+  }
+  expect(await push.job(id)).toMatchObject({ state: 'pending', attempt: 0 });
+  expect(await push.work('late')).toMatchObject({ outcome: 'succeeded' });
 });

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { uuidv7 } from 'uuidv7';
 
+import { fireSchedule } from '../../shared/queue/fire-schedule.ts';
 import { getSchedule } from '../../shared/queue/get-schedule.ts';
 import { listSchedules } from '../../shared/queue/list-schedules.ts';
 import { putSchedule } from '../../shared/queue/put-schedule.ts';
+import { setSchedulePaused } from '../../shared/queue/set-schedule-paused.ts';
 import type { ScheduleSettings } from '../../shared/queue/schedule.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -60,6 +63,16 @@ test('put again it is changed, and stays whose it was', async () => {
   const second = await putSchedule(database.sql, { schedule, nextSlotAt: NEXT, actor: 'john' });
   expect(second).toMatchObject({ payload: 'other', created_by: 'maria' });
   expect(second.created_at).toBe(first.created_at);
+});
+
+test('a tick that had read it makes nothing once it is paused', async () => {
+  const { decided_until: decidedUntil } = await put();
+  await setSchedulePaused(database.sql, { name: 'nightly', paused: true, nextSlotAt: null });
+  const slots = [{ at: NEXT, job_id: uuidv7() }];
+  const firing = { name: 'nightly', decidedUntil, slots, until: NEXT, nextSlotAt: null };
+  expect(await fireSchedule(database.sql, firing)).toEqual({ outcome: 'decided_elsewhere' });
+  const { rows } = await database.pool.query('select from leasehold.jobs');
+  expect(rows).toHaveLength(0);
 });
 
 test('listed by name in the order of bytes, each once, whatever the size of a page', async () => {

@@ -84,6 +84,7 @@ describe('leasehold.begin_effect and leasehold.settle_effect', () => {
     const a = await claimed(db.sql, 'stale', 'a');
     await beginEffect(db.sql, { ...a, key: 'k' });
     await expireLease(db.pool, jobId);
+    expect(await beginEffect(db.sql, { ...a, key: 'late' })).toEqual({ outcome: 'lease_lost' });
     const b = await claimed(db.sql, 'stale', 'b');
     expect(await beginEffect(db.sql, { ...a, key: 'other' })).toEqual({ outcome: 'lease_lost' });
     expect(

@@ -129,6 +129,13 @@ describe('an ordering key', () => {
     expect((await claimed(db.sql, 'continue')).jobId).toBe(a2);
   });
 
+  test('S1.14 a dead head holds back its own queue alone', async () => {
+    await key('one', 'same');
+    await fail(db.sql, { ...(await claimed(db.sql, 'one')), error, failureClass: 'permanent' });
+    const other = await key('two', 'same');
+    expect((await claimed(db.sql, 'two')).jobId).toBe(other);
+  });
+
   test('a crashed head is run again before the next, and its death frees or blocks like any other', async () => {
     const a1 = await key('crash', 'A', { maxAttempts: 2 });
     const a2 = await key('crash', 'A');
