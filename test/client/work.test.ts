@@ -108,7 +108,7 @@ describe('S3.7 a pull worker', () => {
           beats.push(seen?.lease?.progress);
         }
       },
-      { leaseSeconds: 2 },
+      { leaseSeconds: 3 },
     );
     expect(outcomes).toEqual(['succeeded']);
     expect(beats).toContain('begun');
@@ -139,7 +139,7 @@ describe('S3.7 a pull worker', () => {
           reason = thrown;
         });
       },
-      { leaseSeconds: 2 },
+      { leaseSeconds: 3 },
     );
     expect(outcomes).toEqual(['lease_lost']);
     expect(reason).toBeInstanceOf(JobStopped);
@@ -156,7 +156,7 @@ describe('S3.7 a pull worker', () => {
         await harness.client.cancel(job.id);
         await untilAborted(signal);
       },
-      { leaseSeconds: 2 },
+      { leaseSeconds: 3 },
     );
     expect(outcomes).toEqual(['cancelled']);
   });
