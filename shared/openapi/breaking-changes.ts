@@ -164,7 +164,7 @@ function changedAnswerBody(
 function codesOf(document: JsonObject, answer: JsonObject): readonly string[] {
   const schema = schemaOf(document, answer, PROBLEM_BODY);
   const properties = objectAt(document, (schema as JsonObject | undefined)?.['properties']);
-  return (objectAt(document, properties['code'])['enum'] ?? []) as readonly string[];
+  return (objectAt(document, properties['code'])['x-extensible-enum'] ?? []) as readonly string[];
 }
 
 function schemaOf(document: JsonObject, holder: JsonObject, type: string): JsonValue | undefined {

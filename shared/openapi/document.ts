@@ -46,7 +46,7 @@ export function openapiDocument(
           ...Object.fromEntries(
             Object.entries(operation.success).map(([status, success]) => [
               status,
-              successAnswer(success),
+              successAnswer(success, heedsIdempotencyKey(operation)),
             ]),
           ),
           ...answers.refs(errorsOf(operation)),
@@ -86,6 +86,10 @@ const HEADERS: JsonObject = {
   RetryAfter: {
     description: 'Seconds after which the same request may succeed.',
     schema: { type: 'integer', minimum: 0 },
+  },
+  IdempotencyReplayed: {
+    description: 'The answer to an earlier request with the same key; nothing more was done.',
+    schema: { type: 'string', const: 'true' },
   },
   Location: { description: 'Where the job is read.', required: true, schema: { type: 'string' } },
 };
@@ -157,7 +161,10 @@ function withBody({ body }: Operation): { readonly requestBody?: JsonValue } {
   };
 }
 
-function successAnswer({ description, schema, mediaType, example, location }: Success): JsonValue {
+function successAnswer(
+  { description, schema, mediaType, example, location }: Success,
+  mayBeReplayed: boolean,
+): JsonValue {
   const content =
     schema === undefined
       ? mediaType === undefined
@@ -174,6 +181,9 @@ function successAnswer({ description, schema, mediaType, example, location }: Su
     headers: {
       ...REQUEST_ID,
       ...(location === true ? { Location: { $ref: '#/components/headers/Location' } } : {}),
+      ...(mayBeReplayed
+        ? { 'Idempotency-Replayed': { $ref: '#/components/headers/IdempotencyReplayed' } }
+        : {}),
     },
     ...(content === undefined ? {} : { content }),
   };

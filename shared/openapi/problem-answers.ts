@@ -46,7 +46,7 @@ function answer(problems: ProblemTable, status: number, codes: readonly ErrorCod
       'application/problem+json': {
         schema: {
           $ref: '#/components/schemas/Problem',
-          properties: { code: { enum: codes }, status: { const: status } },
+          properties: { code: { 'x-extensible-enum': codes }, status: { const: status } },
         },
       },
     },

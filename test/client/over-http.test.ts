@@ -18,6 +18,8 @@ let server: Server;
 let client: LeaseholdClient;
 /** Answers of these paths are cut off, as often as they stand here. */
 const cut: string[] = [];
+/** Every request, in order. */
+const seenUrls: string[] = [];
 
 beforeAll(async () => {
   app = await createAppHarness();
@@ -25,11 +27,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const { port } = server.address() as AddressInfo;
-  client = createClient({
-    baseUrl: `http://127.0.0.1:${port}`,
-    token: async () => await signToken(SCOPES.join(' ')),
-  });
+  client = clientAt('');
 });
 afterAll(async () => {
   server.closeAllConnections();
@@ -37,9 +35,22 @@ afterAll(async () => {
   await app.close();
 });
 
+function clientAt(path: string): LeaseholdClient {
+  const { port } = server.address() as AddressInfo;
+  return createClient({
+    baseUrl: `http://127.0.0.1:${port}${path}`,
+    token: async () => await signToken(SCOPES.join(' ')),
+  });
+}
+
 async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { method = 'GET', url = '/' } = incoming;
   const body = await buffer(incoming);
+  seenUrls.push(url);
+  if (url.startsWith('/moved')) {
+    outgoing.writeHead(307, { location: '/elsewhere' }).end();
+    return;
+  }
   const request = new Request(new URL(url, 'http://leasehold.test'), {
     method,
     headers: incoming.headers as Record<string, string>,
@@ -81,4 +92,11 @@ test('a worker that waits for jobs stops when it is told to', async () => {
   stop.abort();
   await working;
   expect((await client.listJobs({ queue: 'idle' })).jobs).toEqual([]);
+});
+
+test('a redirect is not followed: it would carry payload and token elsewhere', async () => {
+  const failed = clientAt('/moved').enqueue({ queue: 'http', type: 'try', payload: 1 });
+  await expect(failed).rejects.toMatchObject({ code: 'unexpected_answer', status: 307 });
+  expect(seenUrls).toContain('/moved/v1/jobs');
+  expect(seenUrls.filter((url) => url.startsWith('/elsewhere'))).toEqual([]);
 });

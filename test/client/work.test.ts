@@ -26,11 +26,12 @@ async function workOff(
   jobs: number,
   handler: PullHandler,
   options: Partial<WorkOptions> = {},
+  client = harness.client,
 ): Promise<string[]> {
   await harness.client.enqueueBatch(Array.from({ length: jobs }, () => ({ queue, ...JOB })));
   const stop = new AbortController();
   const outcomes: string[] = [];
-  await work(harness.client, queue, handler, {
+  await work(client, queue, handler, {
     signal: stop.signal,
     waitSeconds: 1,
     ...options,
@@ -49,28 +50,49 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 }
 
 describe('S3.7 a pull worker', () => {
-  test('runs every job once, never more than it may at one time', async () => {
-    let running = 0;
-    let most = 0;
+  test('runs every job once', async () => {
     const seen: string[] = [];
-    const outcomes = await workOff(
-      'bounded',
-      9,
-      async (job) => {
-        running += 1;
-        most = Math.max(most, running);
-        await harness.client.getJob(job.id); // a while
-        seen.push(job.id);
-        running -= 1;
-        return { id: job.id };
-      },
-      { concurrency: 3 },
-    );
+    const outcomes = await workOff('every', 9, (job) => seen.push(job.id), { concurrency: 3 });
     expect(outcomes).toEqual(Array.from({ length: 9 }, () => 'succeeded'));
     expect(new Set(seen).size).toBe(9);
-    expect(most).toBe(3);
-    const { jobs } = await harness.client.listJobs({ queue: 'bounded', state: 'succeeded' });
+    const { jobs } = await harness.client.listJobs({ queue: 'every', state: 'succeeded' });
     expect(jobs).toHaveLength(9);
+  });
+
+  test('never runs or claims more than it may at one time', async () => {
+    const claimed: { readonly limit: number; readonly running: number }[] = [];
+    const claimedAgain = Promise.withResolvers<void>();
+    const full = Promise.withResolvers<void>();
+    const running = new Set<string>();
+    let most = 0;
+    const client = harness.clientWith({
+      fetch: async (request) => {
+        if (request.url.endsWith('/claims')) {
+          const { limit } = (await request.clone().json()) as { limit: number };
+          claimed.push({ limit, running: running.size });
+          if (claimed.length > 1) claimedAgain.resolve();
+        }
+        return await harness.fetch(request);
+      },
+    });
+    let first = true;
+    const handler: PullHandler = async (job) => {
+      running.add(job.id);
+      most = Math.max(most, running.size);
+      if (running.size === 3) full.resolve();
+      const isFirst = first;
+      first = false;
+      // One makes room while the other two keep running.
+      await (isFirst ? full.promise : claimedAgain.promise);
+      running.delete(job.id);
+    };
+    await workOff('bounded', 9, handler, { concurrency: 3 }, client);
+    expect(most).toBe(3);
+    expect(claimed.slice(0, 2)).toEqual([
+      { limit: 3, running: 0 },
+      { limit: 1, running: 2 },
+    ]);
+    expect(claimed.filter(({ limit, running: busy }) => limit + busy > 3)).toEqual([]);
   });
 
   test('beats through work that is longer than its lease, and shows how far it is', async () => {
@@ -86,7 +108,7 @@ describe('S3.7 a pull worker', () => {
           beats.push(seen?.lease?.progress);
         }
       },
-      { leaseSeconds: 2 },
+      { leaseSeconds: 3 },
     );
     expect(outcomes).toEqual(['succeeded']);
     expect(beats).toContain('begun');
@@ -117,7 +139,7 @@ describe('S3.7 a pull worker', () => {
           reason = thrown;
         });
       },
-      { leaseSeconds: 2 },
+      { leaseSeconds: 3 },
     );
     expect(outcomes).toEqual(['lease_lost']);
     expect(reason).toBeInstanceOf(JobStopped);
@@ -134,7 +156,7 @@ describe('S3.7 a pull worker', () => {
         await harness.client.cancel(job.id);
         await untilAborted(signal);
       },
-      { leaseSeconds: 2 },
+      { leaseSeconds: 3 },
     );
     expect(outcomes).toEqual(['cancelled']);
   });

@@ -106,10 +106,12 @@ function operationAt(
   };
 }
 
-/** Answers may gain fields, for their readers; in a test, a field that the document does not know is a fault. */
+/** Answers may gain fields and words, for their readers; in a test, one that the document does not know is a fault. */
 function closeObjects(value: JsonObject): JsonObject {
   const closed: Record<string, JsonValue> = {};
   for (const [key, inner] of Object.entries(value)) closed[key] = close(inner);
+  const words = value['x-extensible-enum'];
+  if (words !== undefined) closed['enum'] = words;
   const describesObject = value['type'] === 'object' && value['properties'] !== undefined;
   return describesObject && value['additionalProperties'] === undefined
     ? { ...closed, additionalProperties: false }
