@@ -53,6 +53,12 @@ begin
   else
     perform leasehold.put_back(r.job_id, greatest(v_due_at, clock_timestamp()), r.attempt - 1, r.unknown_failures,
       r.lease_expiries);
+    if p_delay_ms > 0 then
+      -- As a later due time does: what was asked for does not use up the time for retries.
+      update leasehold.job_state s
+      set retry_until = s.retry_until + make_interval(secs => p_delay_ms / 1000.0)
+      where s.job_id = r.job_id;
+    end if;
   end if;
   return query select v_state, v_due_at;
 end

@@ -1,4 +1,4 @@
--- leasehold.snooze: "not now": the job waits, and no attempt is spent.
+-- leasehold.snooze: "not now": the job waits, and no attempt is spent, nor any of its retry budget.
 --
 --   p_job_id, p_owner, p_fencing_token  the lease, unexpired
 --   p_delay_ms  1 to 366 days in milliseconds

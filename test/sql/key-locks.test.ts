@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from 'uuidv7';
+import { cancel } from '../../shared/queue/cancel.ts';
 import { claim } from '../../shared/queue/claim.ts';
 import { complete } from '../../shared/queue/complete.ts';
 import { configureQueue } from '../../shared/queue/configure-queue.ts';
@@ -67,6 +68,32 @@ describe('an ordering key under other transactions', () => {
     }
     await complete(db.sql, lease);
     expect((await claimed(db.sql, 'level')).orderingKey).toBe('A');
+  });
+
+  test('E5 calling the head off waits for a producer that has just parked a job behind it', async () => {
+    const head = await key('called off', 'A');
+    const producer = await db.pool.connect();
+    try {
+      await producer.query('begin');
+      await producer.query(
+        `select * from leasehold.enqueue(leasehold.new_job_id(), 'called off', 't', '1', p_ordering_key => 'A')`,
+      );
+      const calledOff = cancel(db.sql, { jobId: head, actor: 'maria' });
+      await expect
+        .poll(async () => {
+          const { rowCount } = await db.pool.query(
+            `select from pg_locks where not granted
+             and database = (select oid from pg_database where datname = current_database())`,
+          );
+          return rowCount;
+        })
+        .toBe(1);
+      await producer.query('commit');
+      expect(await calledOff).toBe('cancelled');
+    } finally {
+      producer.release();
+    }
+    expect((await claimed(db.sql, 'called off')).orderingKey).toBe('A');
   });
 
   test.each(['settle', 'claim'])(
