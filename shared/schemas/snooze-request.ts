@@ -1,12 +1,10 @@
 import { z } from 'zod';
 
-import { MAX_DELAY_SECONDS, MAX_REASON_CHARS } from '../limits.ts';
+import { MAX_DELAY_SECONDS, MIN_SNOOZE_SECONDS, MAX_REASON_CHARS } from '../limits.ts';
 import { stating } from '../parse-with.ts';
 import { fencingToken } from './fencing-token.ts';
 import { seconds } from './integer.ts';
 import { text } from './text.ts';
-
-const MIN_SNOOZE_SECONDS = 0.001;
 
 /** Not now: the job waits, and no attempt is spent. */
 export const snoozeRequest = z.strictObject(

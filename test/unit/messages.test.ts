@@ -21,6 +21,7 @@ import {
   MAX_TAGS,
   MAX_TAG_CHARS,
   MAX_WAIT_SECONDS,
+  MIN_SNOOZE_SECONDS,
   MAX_WEIGHT,
 } from '../../shared/limits.ts';
 import { parseWith } from '../../shared/parse-with.ts';
@@ -110,7 +111,8 @@ const EDGES: readonly Row[] = [
     MAX_RETRY_AFTER_SECONDS + 1,
   ],
   [snoozeRequest, HELD, 'delay_seconds', MAX_DELAY_SECONDS, 0],
-  [snoozeRequest, HELD, 'delay_seconds', 0.001, MAX_DELAY_SECONDS + 1],
+  [snoozeRequest, HELD, 'delay_seconds', MIN_SNOOZE_SECONDS, MIN_SNOOZE_SECONDS - 0.001],
+  [snoozeRequest, HELD, 'delay_seconds', MAX_DELAY_SECONDS, MAX_DELAY_SECONDS + 1],
   [releaseRequest, HELD, 'reason', 'r'.repeat(MAX_REASON_CHARS), 'r'.repeat(MAX_REASON_CHARS + 1)],
   [editJobRequest, {}, 'priority', 'low', 'lowest'],
   [redriveRequest, { reason: 'r' }, 'job_ids', Array(MAX_SETTLED_JOBS).fill(ID), []],
