@@ -218,6 +218,13 @@ begin
       continue;
     end if;
 
+    if not leasehold.take_key_start(q, r, v_now) then
+      -- Its key has had its starts for now.
+      exit when cardinality(v_busy) >= 50;
+      v_busy := v_busy || r.job_id;
+      continue;
+    end if;
+
     v_taken_due_at := r.due_at;
     update leasehold.job_state s
     set lane = 0,

@@ -1,15 +1,14 @@
--- leasehold.key_start_at: reserves the next start of an ordering key under its queue's rate limit for keys, and returns the
--- instant: p_earliest, or later when the starts of one interval are used up. Without such a limit it reserves nothing.
--- The caller holds the key's lock. Internal.
+-- leasehold.key_start_at: when a job of an ordering key may start under its queue's rate limit for keys: p_earliest, or later
+-- when the starts of one interval are used up. It goes by the starts that were made, which claim records, and reserves
+-- nothing: claim asks again, so that jobs which were due long before anybody came do not start all at once. Internal.
 create or replace function leasehold.key_start_at(q leasehold.queues, p_key text, p_earliest timestamptz)
 returns timestamptz
 language plpgsql
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_interval interval := make_interval(secs => q.key_rate_interval_ms / 1000.0);
   v_limiting timestamptz;
-  v_start timestamptz := p_earliest;
 begin
   if q.key_rate_limit is null then
     return p_earliest;
@@ -22,8 +21,6 @@ begin
   order by s.at desc
   offset q.key_rate_limit - 1
   limit 1;
-  v_start := greatest(p_earliest, v_limiting + v_interval);
-  insert into leasehold.rate_starts (queue, key, at) values (q.name, p_key, v_start);
-  return v_start;
+  return greatest(p_earliest, v_limiting + make_interval(secs => q.key_rate_interval_ms / 1000.0));
 end
 $$;

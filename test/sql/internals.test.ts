@@ -191,11 +191,15 @@ describe('leasehold.starts_left and leasehold.key_start_at', () => {
     });
     const starts = [];
     for (let i = 0; i < 5; i += 1) {
-      starts.push(
-        await value(
-          `select extract(epoch from leasehold.key_start_at(q, 'A', '2026-01-01T00:00:00Z') - '2026-01-01T00:00:00Z')::int
-           from leasehold.queues q where q.name = 'start'`,
-        ),
+      const start = await value(
+        `select extract(epoch from leasehold.key_start_at(q, 'A', '2026-01-01T00:00:00Z') - '2026-01-01T00:00:00Z')::int
+         from leasehold.queues q where q.name = 'start'`,
+      );
+      starts.push(start);
+      await db.pool.query(
+        `insert into leasehold.rate_starts (queue, key, at)
+         values ('start', 'A', '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => $1))`,
+        [start],
       );
     }
     expect(starts).toEqual([0, 0, 60, 60, 120]);

@@ -6,7 +6,7 @@ import { complete } from '../../shared/queue/complete.ts';
 import { configureQueue } from '../../shared/queue/configure-queue.ts';
 import { getJob } from '../../shared/queue/get-job.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { added, claimed, expireLease } from './support/lease-core.ts';
+import { added, attemptsOf, claimed, expireLease } from './support/lease-core.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -174,7 +174,7 @@ describe('leasehold.lock_keys', () => {
   });
 });
 
-describe('the rate of an ordering key', () => {
+describe('the rate of an ordering key: leasehold.take_key_start', () => {
   const hour = { key_rate_limit: 1, key_rate_interval_ms: 3_600_000, backoff_base_ms: 0 };
   const waits = async (jobId: string): Promise<unknown> =>
     (
@@ -184,6 +184,47 @@ describe('the rate of an ordering key', () => {
         [jobId],
       )
     ).rows[0];
+
+  test('S1.14 holds for jobs that were due long before anybody came', async () => {
+    await configureQueue(db.sql, {
+      queue: 'late',
+      settings: { ...hour, key_concurrency: 3, max_attempts: 5 },
+      actor: 'test',
+    });
+    for (let i = 0; i < 3; i += 1) await key('late', 'A');
+    const free = await added(db.sql, { queue: 'late' });
+    const { rows } = await db.pool.query<{ job_id: string }>(
+      `select * from leasehold.claim('late', 'w', gen_random_uuid(), 60, null, 10)`,
+    );
+    expect(rows).toHaveLength(2);
+    expect(rows.map(({ job_id: id }) => id)).toContain(free);
+    await empty('late');
+  });
+
+  test('a crashed attempt ends once, though another claim is at the starts of its key', async () => {
+    await configureQueue(db.sql, {
+      queue: 'crashed',
+      settings: { ...hour, key_rate_limit: 5 },
+      actor: 'test',
+    });
+    const id = await key('crashed', 'A');
+    await claimed(db.sql, 'crashed');
+    await expireLease(db.pool, id);
+    const other = await db.pool.connect();
+    try {
+      await other.query('begin');
+      await other.query(
+        `select pg_advisory_xact_lock(leasehold.key_lock_id('key_starts', 'crashed', 'A'))`,
+      );
+      await empty('crashed');
+      await empty('crashed');
+    } finally {
+      await other.query('rollback');
+      other.release();
+    }
+    expect(await claimed(db.sql, 'crashed')).toMatchObject({ jobId: id, attempt: 2 });
+    expect(await attemptsOf(db.pool, id)).toHaveLength(1);
+  });
 
   test.each(['fail', 'release', 'settle', 'claim', 'edit'])(
     'S1.14 holds for a job that starts again as well: %s',
