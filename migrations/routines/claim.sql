@@ -218,7 +218,7 @@ begin
       continue;
     end if;
 
-    if not leasehold.take_key_start(q, r, v_now) then
+    if q.key_rate_limit is not null and r.ordering_key is not null and not leasehold.take_key_start(q, r, v_now) then
       -- Its key has had its starts for now.
       exit when cardinality(v_busy) >= 50;
       v_busy := v_busy || r.job_id;
