@@ -34,6 +34,10 @@ begin
     v_retry_at := greatest(
       p_now + leasehold.retry_delay(r.attempt, q.backoff_base_ms, q.backoff_cap_ms, random()), clock_timestamp()
     );
+    if v_retry_at > r.retry_until then
+      v_next := 'dead';
+      v_retry_at := null;
+    end if;
   end if;
   if r.ordering_key is not null and (v_next in ('cancelled', 'dead') or q.key_rate_limit is not null)
     and not pg_try_advisory_xact_lock(leasehold.key_lock_id('ordering', r.queue, r.ordering_key))

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { configureQueue } from '../../shared/queue/configure-queue.ts';
 import { editJob } from '../../shared/queue/edit-job.ts';
 import { fail } from '../../shared/queue/fail.ts';
+import { getJob } from '../../shared/queue/get-job.ts';
+import { settle } from '../../shared/queue/settle.ts';
 import { snooze } from '../../shared/queue/snooze.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { added, claimed, makeDue } from './support/lease-core.ts';
+import { added, claimed, expireLease, makeDue } from './support/lease-core.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -48,4 +51,17 @@ test('S1.9 nor is that of a later due time', async () => {
   await passed(jobId, 4);
   await makeDue(db.pool, jobId);
   expect(await failed('later')).toBe('pending');
+});
+
+test('S1.9 a job whose function was killed again is not tried again after its budget either', async () => {
+  const thirtyDays = 30 * DAY_MS;
+  const settings = { backoff_base_ms: thirtyDays, backoff_cap_ms: thirtyDays };
+  await configureQueue(db.sql, { queue: 'killed', settings, actor: 'test' });
+  const jobId = await added(db.sql, { queue: 'killed', retryBudgetSeconds: 60 });
+  for (const state of ['pending', 'dead']) {
+    await claimed(db.sql, 'killed');
+    await expireLease(db.pool, jobId);
+    await settle(db.sql, { queue: 'killed', limit: 1, actor: 'drain' });
+    expect(await getJob(db.sql, { jobId })).toMatchObject({ state });
+  }
 });
