@@ -67,6 +67,8 @@ export const REPORT_MARGIN_MS = 2000;
 export const POKE_TIMEOUT_MS = 30_000;
 /** Expired leases settled per queue and drain, for queues that no handler here serves. */
 export const MAX_DRAIN_SETTLED_JOBS = 100;
+/** Queues whose expired leases one drain settles at most, the longest waiting first: one statement each. */
+export const MAX_DRAIN_SETTLED_QUEUES = 40;
 
 /** Keys that order or deduplicate jobs, and keys of effects. */
 export const MAX_KEY_CHARS = 200;

@@ -3,6 +3,7 @@ import {
   MAX_DRAIN_POKES,
   MAX_DRAIN_QUEUES,
   MAX_DRAIN_SETTLED_JOBS,
+  MAX_DRAIN_SETTLED_QUEUES,
 } from '../../shared/limits.ts';
 import { inParallel } from '../../shared/in-parallel.ts';
 import { dueQueues } from '../../shared/queue/due-queues.ts';
@@ -46,7 +47,9 @@ export async function drain(
     served: handlers.queues,
   });
   const poked = due.filter((queue) => isPoked(queue, handlers));
-  const left = due.filter((queue) => !isPoked(queue, handlers) && queue.expired > 0);
+  const left = due
+    .filter((queue) => !isPoked(queue, handlers) && queue.expired > 0)
+    .slice(0, MAX_DRAIN_SETTLED_QUEUES);
 
   let settled = 0;
   const settlements = await inParallel(left, MAX_CONCURRENT_POKES, async ({ queue }) => {

@@ -9,6 +9,7 @@ import {
   MAX_DRAIN_POKES,
   MAX_DRAIN_QUEUES,
   MAX_DRAIN_SETTLED_JOBS,
+  MAX_DRAIN_SETTLED_QUEUES,
 } from '../../shared/limits.ts';
 import { claim } from '../../shared/queue/claim.ts';
 import { enqueueBatch } from '../../shared/queue/enqueue-batch.ts';
@@ -42,6 +43,20 @@ test('a drain looks at so many queues and no more', async () => {
     queues: MAX_DRAIN_QUEUES,
     pokes: MAX_DRAIN_POKES,
   });
+  await app.database.pool.query('delete from leasehold.job_state');
+});
+
+test('a drain settles so many queues and leaves the rest to the next', async () => {
+  const queues = Array.from({ length: MAX_DRAIN_SETTLED_QUEUES + 1 }, (_, at) => `crashed-${at}`);
+  await fill(queues);
+  for (const queue of queues) {
+    await claim(app.database.sql, { queue, owner: 'gone', claimId: webIds.uuidv7() });
+  }
+  await app.database.pool.query(
+    'update leasehold.job_state set due_at = clock_timestamp() where lane = 0',
+  );
+  expect(await drain(app.deps())).toMatchObject({ settled: MAX_DRAIN_SETTLED_QUEUES });
+  expect(await drain(app.deps())).toMatchObject({ settled: 1 });
   await app.database.pool.query('delete from leasehold.job_state');
 });
 
