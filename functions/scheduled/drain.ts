@@ -54,7 +54,9 @@ export async function drain(
   let settled = 0;
   const settlements = await inParallel(left, MAX_CONCURRENT_POKES, async ({ queue }) => {
     signal?.throwIfAborted();
-    settled += (await settle(sql, { queue, limit: MAX_DRAIN_SETTLED_JOBS, actor: ACTOR })).settled;
+    const done = await settle(sql, { queue, limit: MAX_DRAIN_SETTLED_JOBS, actor: ACTOR });
+    // Not in one expression: that would read the sum before the wait, and lose what others add meanwhile.
+    settled += done.settled;
   });
   const pokes = await inParallel(
     spreadPokes(poked, MAX_DRAIN_POKES, random.next()),
