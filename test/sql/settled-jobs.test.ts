@@ -80,7 +80,8 @@ describe('leasehold.settle', () => {
       settings: { backoff_base_ms: 2_592_000_000, backoff_cap_ms: 2_592_000_000 },
       actor: 'test',
     });
-    const jobId = await added(db.sql, { queue, maxAttempts: 9 });
+    // Longer than any backoff: a retry beyond the budget would be the end of the job.
+    const jobId = await added(db.sql, { queue, maxAttempts: 9, retryBudgetSeconds: 31_622_400 });
     await claimed(db.sql, queue);
     await expireLease(db.pool, jobId);
     await settled(queue);
