@@ -1,7 +1,6 @@
-import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, REPORT_MARGIN_MS } from '../shared/limits.ts';
 import { pushJob } from '../shared/push/push-job.ts';
-import { claim } from '../shared/queue/claim.ts';
 import { recordPush } from '../shared/queue/record-push.ts';
+import { claimInTime } from './claim-in-time.ts';
 import type { AppDeps } from './deps.ts';
 import { runOperationsOver } from './run-operations-over.ts';
 import { ran } from './work-outcome.ts';
@@ -21,24 +20,18 @@ export interface PushInput {
  * takes a job over reports it with a token whose subject is that name, and no header or body can make it another.
  */
 export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOutcome> {
-  const { clock, config, ids, sql } = deps;
+  const { config, sql } = deps;
   if (config.pushSecrets.length === 0) {
     deps.log.error('push_not_configured', { queue: input.queue });
     return { outcome: 'push_not_configured' };
   }
   const owner = pushOwner(input.queue);
-  const claimSentAt = clock.now();
-  const msLeft = input.invocationEndsAt - claimSentAt;
-  // Claimed now, the job could not be sent any more: an attempt for nothing, and a mark against a target nobody asked.
-  if (msLeft <= REPORT_MARGIN_MS) return { outcome: 'no_time' };
-  const secondsLeft = Math.floor(msLeft / 1000);
-  const claimed = await claim(sql, {
+  const claimed = await claimInTime(deps, {
     queue: input.queue,
     owner,
-    claimId: ids.uuidv7(),
-    leaseAtMost: Math.min(Math.max(secondsLeft, MIN_LEASE_SECONDS), MAX_LEASE_SECONDS),
+    invocationEndsAt: input.invocationEndsAt,
   });
-  if (claimed.outcome === 'empty') return claimed;
+  if (claimed.outcome !== 'claimed') return claimed;
   const run = await pushJob(
     {
       ...deps,
@@ -47,7 +40,7 @@ export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOut
       keys: config.pushSecrets,
       policy: config.pushTargets,
     },
-    { ...input, job: claimed.job, owner, claimSentAt },
+    { ...input, job: claimed.job, owner, claimSentAt: claimed.claimSentAt },
   );
   return ran(claimed.job, run);
 }

@@ -1,13 +1,7 @@
-import { defined } from '../shared/defined.ts';
-import {
-  MAX_LEASE_SECONDS,
-  MAX_UNRUNNABLE_PER_WORK,
-  MIN_LEASE_SECONDS,
-  REPORT_MARGIN_MS,
-} from '../shared/limits.ts';
-import { claim } from '../shared/queue/claim.ts';
+import { MAX_UNRUNNABLE_PER_WORK } from '../shared/limits.ts';
 import { getQueue } from '../shared/queue/get-queue.ts';
 import { runJob } from '../shared/run-job.ts';
+import { claimInTime } from './claim-in-time.ts';
 import type { AppDeps } from './deps.ts';
 import { pushOnce } from './push-once.ts';
 import { runOperationsOver } from './run-operations-over.ts';
@@ -67,23 +61,14 @@ function isUnrunnable(done: WorkOutcome): done is Extract<WorkOutcome, { outcome
 }
 
 async function handleNext(deps: AppDeps, input: WorkInput): Promise<WorkOutcome> {
-  const { clock, handlers, ids, sql } = deps;
-  const claimSentAt = clock.now();
-  const msLeft = input.invocationEndsAt - claimSentAt;
-  // A slow body or a database that had to wake up can use up the whole invocation before anything is claimed.
-  if (msLeft <= REPORT_MARGIN_MS) return { outcome: 'no_time' };
-  const secondsLeft = Math.floor(msLeft / 1000);
-  const claimed = await claim(sql, {
-    queue: input.queue,
-    owner: input.owner,
-    claimId: ids.uuidv7(),
-    ...defined({ leaseSeconds: handlers.leaseSeconds(input.queue) }),
-    leaseAtMost: Math.min(Math.max(secondsLeft, MIN_LEASE_SECONDS), MAX_LEASE_SECONDS),
+  const claimed = await claimInTime(deps, {
+    ...input,
+    leaseSeconds: deps.handlers.leaseSeconds(input.queue),
   });
-  if (claimed.outcome === 'empty') return claimed;
+  if (claimed.outcome !== 'claimed') return claimed;
   const run = await runJob(
-    { ...deps, operations: runOperationsOver(sql) },
-    { ...input, job: claimed.job, claimSentAt },
+    { ...deps, operations: runOperationsOver(deps.sql) },
+    { ...input, job: claimed.job, claimSentAt: claimed.claimSentAt },
   );
   return ran(claimed.job, run);
 }

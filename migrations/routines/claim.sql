@@ -68,7 +68,6 @@ declare
   v_lane smallint;
   v_rank timestamptz;
   v_lease_seconds int;
-  v_max_run_seconds int;
   v_verdict text;
   v_busy uuid[] := '{}';
   v_more_due boolean;
@@ -140,10 +139,7 @@ begin
   if q.paused_at is not null or q.push_resume_at > v_now then
     return;
   end if;
-  v_max_run_seconds := coalesce(q.max_run_seconds, 900);
-  v_lease_seconds := least(
-    coalesce(p_lease_seconds, q.lease_seconds, 30), v_max_run_seconds, coalesce(p_lease_at_most, 3600)
-  );
+  v_lease_seconds := least(coalesce(p_lease_seconds, q.lease_seconds), q.max_run_seconds, p_lease_at_most);
   v_limit := least(v_limit, greatest(1, v_lease_seconds / coalesce(p_seconds_per_job, 1)), leasehold.starts_left(q));
   if v_limit <= 0 then
     return;
@@ -234,7 +230,7 @@ begin
       owner = p_owner,
       claim_id = p_claim_id,
       started_at = v_now,
-      run_deadline_at = v_now + make_interval(secs => v_max_run_seconds),
+      run_deadline_at = v_now + make_interval(secs => q.max_run_seconds),
       lease_seconds = v_lease_seconds,
       lease_expiries = s.lease_expiries + (v_lane = 0)::int,
       step = 0,
