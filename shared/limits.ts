@@ -119,8 +119,6 @@ export const MAX_TOKEN_CHARS = 8192;
 
 /** A shorter snooze would be a busy loop that spends no attempts. */
 export const MIN_SNOOZE_SECONDS = 1;
-/** Names an effect within its job. */
-export const MAX_EFFECT_KEY_CHARS = 200;
 
 /** A push waits this long for its answer, or less when lease or invocation end before. */
 export const PUSH_TIMEOUT_MS = 20_000;

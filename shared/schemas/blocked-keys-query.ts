@@ -9,5 +9,3 @@ export const blockedKeysQuery = z.strictObject({
   limit: pageLimit,
   cursor: keyText(MAX_KEY_CHARS).optional(),
 });
-
-export type BlockedKeysQuery = z.infer<typeof blockedKeysQuery>;

@@ -7,5 +7,3 @@ export const cancelResponse = z.object({
   id: uuidText,
   outcome: z.enum(['cancelled', 'cancel_requested']),
 });
-
-export type CancelResponse = z.infer<typeof cancelResponse>;

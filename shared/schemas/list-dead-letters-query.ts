@@ -13,5 +13,3 @@ export const listDeadLettersQuery = z.strictObject({
   limit: pageLimit,
   cursor: z.string(stating(CURSOR_RULE)).regex(CURSOR, CURSOR_RULE).optional(),
 });
-
-export type ListDeadLettersQuery = z.infer<typeof listDeadLettersQuery>;

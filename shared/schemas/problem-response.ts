@@ -14,5 +14,3 @@ export const problemResponse = z.looseObject({
   problems: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   request_id: z.string(),
 });
-
-export type ProblemResponse = z.infer<typeof problemResponse>;

@@ -8,5 +8,3 @@ export const scheduleListQuery = z.strictObject({
   limit: pageLimit,
   cursor: scheduleName.optional(),
 });
-
-export type ScheduleListQuery = z.infer<typeof scheduleListQuery>;

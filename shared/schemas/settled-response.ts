@@ -34,4 +34,3 @@ export const settledEffectResponse = z.object({
 
 export type SettledResponse = z.infer<typeof settledResponse>;
 export type DryRunResponse = z.infer<typeof dryRunResponse>;
-export type SettledEffectResponse = z.infer<typeof settledEffectResponse>;

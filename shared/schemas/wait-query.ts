@@ -5,5 +5,3 @@ import { integerText } from './integer.ts';
 
 /** Query of `GET /v1/jobs/{id}`. */
 export const waitQuery = z.strictObject({ wait: integerText(0, MAX_WAIT_SECONDS).optional() });
-
-export type WaitQuery = z.infer<typeof waitQuery>;
