@@ -3,6 +3,7 @@ import { parseConfig } from '../shared/config.ts';
 import { createNeonSql } from '../shared/database/neon-sql.ts';
 import type { HandlerRegistry } from '../shared/handler-registry.ts';
 import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../shared/ports.ts';
+import type { WakeClock } from '../shared/wake/wake-clock.ts';
 import type { Background } from './background.ts';
 import type { ContractTexts } from './contract-texts.ts';
 import { createJsonLog } from './json-log.ts';
@@ -38,6 +39,8 @@ export interface AppDeps extends IsolateDeps {
   /** Keeps the invocation alive for work after the answer. */
   readonly background: Background;
   readonly poker: Poker;
+  /** Brings a drain at an instant. */
+  readonly wake: WakeClock;
   /** How long the platform lets one invocation run, in milliseconds: bounds leases and runs. */
   readonly invocationMs: number;
   /** The deployment's own limit on calls; none when absent. */

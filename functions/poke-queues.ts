@@ -14,7 +14,9 @@ export function pokeQueues(deps: AppDeps, queues: Iterable<string>): void {
   if (!deps.config.insertPokes) return;
   for (const queue of new Set(queues)) {
     if (deps.handlers.serves(queue)) {
-      deps.background.run(() => deps.poker.send({ queue, depth: 0 }));
+      deps.background.run(async () => {
+        await deps.poker.send({ queue, depth: 0 });
+      });
     } else if (deps.config.pushSecrets.length > 0) {
       deps.background.run(() => pokeIfPushed(deps, queue));
     }

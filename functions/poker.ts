@@ -1,7 +1,13 @@
 import { waitAtMost } from '../shared/bounded-wait.ts';
 import { POKE_TIMEOUT_MS } from '../shared/limits.ts';
-import type { Clock, Ids, Log, Poke, Poker, Timer } from '../shared/ports.ts';
+import { isJsonMediaType } from '../shared/media-type.ts';
+import type { Clock, Ids, Log, Poke, Poker, PokeOutcome, Timer } from '../shared/ports.ts';
 import { signWebhook } from '../shared/webhook.ts';
+import { readAtMost } from './bounded-body.ts';
+import { tookNothing } from './work-outcome.ts';
+
+/** Of the answer to a poke; ours are a few hundred bytes. */
+const MAX_ANSWER_BYTES = 8192;
 
 export interface PokerOptions {
   /** Origin of the worker, such as `https://jobs.example.com`; behind a service binding any host will do. */
@@ -26,14 +32,16 @@ export function createPoker(options: PokerOptions): Poker {
     async send(poke) {
       const outcome = await waitAtMost(timer, POKE_TIMEOUT_MS, async (signal) => {
         const response = await options.fetch(pokeRequest(options, poke, clock.now(), signal));
-        await response.body?.cancel(); // an unread body holds one of six connections
-        return response.status;
+        return { status: response.status, outcome: await outcomeOf(response) };
       });
       const fields = { queue: poke.queue, depth: poke.depth };
-      if (outcome.kind !== 'value') log.warn('poke_failed', { ...fields, reason: outcome.kind });
-      else if (outcome.value >= 300) {
-        log.warn('poke_failed', { ...fields, reason: 'status', status: outcome.value });
+      if (outcome.kind !== 'value') {
+        log.warn('poke_failed', { ...fields, reason: outcome.kind });
+        return 'failed';
       }
+      const { status } = outcome.value;
+      if (status >= 300) log.warn('poke_failed', { ...fields, reason: 'status', status });
+      return outcome.value.outcome;
     },
   };
 }
@@ -43,8 +51,20 @@ export function createNoPoker(log: Log): Poker {
   return {
     send: async ({ queue }) => {
       log.warn('poke_not_configured', { queue });
+      return 'failed';
     },
   };
+}
+
+/** Reads the whole answer or gives it up: an unread body holds one of six connections. */
+async function outcomeOf(response: Response): Promise<PokeOutcome> {
+  const isJson = isJsonMediaType(response.headers.get('content-type') ?? undefined);
+  if (response.status >= 300 || !isJson) {
+    await response.body?.cancel();
+    return response.status >= 300 ? 'failed' : 'taken';
+  }
+  const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES);
+  return bytes !== undefined && tookNothing(new TextDecoder().decode(bytes)) ? 'idle' : 'taken';
 }
 
 function pokeRequest(

@@ -17,6 +17,18 @@ export type WorkOutcome =
       readonly moreDue: boolean;
     };
 
+const NOTHING_TAKEN: readonly unknown[] = ['no_handler', 'push_not_configured', 'empty', 'no_time'];
+
+/** Whether the answer to a poke, as JSON text, says that no job was taken. */
+export function tookNothing(answer: string): boolean {
+  try {
+    const { outcome } = JSON.parse(answer) as { readonly outcome?: unknown };
+    return NOTHING_TAKEN.includes(outcome);
+  } catch {
+    return false;
+  }
+}
+
 /** A run that ended without an answer knows no better than the claim did. */
 export function ran(job: ClaimedJob, run: PushOutcome): WorkOutcome {
   const moreDue = 'moreDue' in run ? run.moreDue : undefined;

@@ -10,6 +10,7 @@ import { createJsonLog } from './json-log.ts';
 import { problemResponse } from './middleware/problem.ts';
 import { createNoPoker, createPoker } from './poker.ts';
 import { tick } from './scheduled/tick.ts';
+import { NO_WAKE_CLOCK } from './wake/no-wake-clock.ts';
 import { webClock, webIds } from './web-ports.ts';
 
 /**
@@ -65,6 +66,7 @@ function invocationDeps(env: WorkerEnv, execution: ExecutionContext): AppDeps {
     ...isolate,
     background: backgroundOf(execution),
     poker: pokerOf(env, isolate),
+    wake: NO_WAKE_CLOCK,
     invocationMs: INVOCATION_MS,
   };
 }

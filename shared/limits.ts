@@ -65,6 +65,8 @@ export const REPORT_MARGIN_MS = 2000;
 
 /** A poke waits for the run it starts; Workers end background work after 30 s. */
 export const POKE_TIMEOUT_MS = 30_000;
+/** A request hands a due instant to the wake clock within this time, or leaves it to the safety sweep. */
+export const WAKE_TIMEOUT_MS = 10_000;
 /** Expired leases settled per queue and drain, for queues that no handler here serves. */
 export const MAX_DRAIN_SETTLED_JOBS = 100;
 /** Queues whose expired leases one drain settles at most, the longest waiting first: one statement each. */

@@ -66,9 +66,16 @@ export interface Poke {
   readonly depth: number;
 }
 
+/**
+ * - `taken`: the worker took a job, or the poke is on its way where nobody waits for that.
+ * - `idle`: the worker answered that there is nothing for it to take.
+ * - `failed`: it did not arrive, or was refused.
+ */
+export type PokeOutcome = 'taken' | 'idle' | 'failed';
+
 /** Sends a poke. Failure is logged by the implementation, never thrown: the drain covers a lost one. */
 export interface Poker {
-  send(poke: Poke): Promise<void>;
+  send(poke: Poke): Promise<PokeOutcome>;
 }
 
 /** Requests to receivers of pushed jobs. */

@@ -42,7 +42,9 @@ function pokeOn(
     deps.log.info('poke_chain_ended', { queue: poke.queue, depth: poke.depth });
     return;
   }
-  deps.background.run(() => deps.poker.send({ queue: poke.queue, depth: poke.depth + 1 }));
+  deps.background.run(async () => {
+    await deps.poker.send({ queue: poke.queue, depth: poke.depth + 1 });
+  });
 }
 
 function answer(queue: string, done: WorkOutcome): Record<string, unknown> {

@@ -63,7 +63,7 @@ export async function drain(
     MAX_CONCURRENT_POKES,
     async (queue) => {
       signal?.throwIfAborted();
-      await poker.send({ queue, depth: 0 });
+      if ((await poker.send({ queue, depth: 0 })) === 'failed') throw new Error('The poke failed.');
     },
   );
   signal?.throwIfAborted();

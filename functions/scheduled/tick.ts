@@ -7,7 +7,10 @@ import { drain } from './drain.ts';
 import { retainHourly } from './retain.ts';
 import { fireSchedules } from './schedules.ts';
 
-export type TickDeps = Pick<AppDeps, 'sql' | 'schema' | 'handlers' | 'poker' | 'random' | 'log'>;
+export type TickDeps = Pick<
+  AppDeps,
+  'sql' | 'schema' | 'handlers' | 'poker' | 'wake' | 'clock' | 'random' | 'log'
+>;
 
 /**
  * The scheduled pass: fires schedules, drains (so that what was just fired is poked for), and once an hour removes what

@@ -187,6 +187,7 @@ describe('case R30 a tick that takes long, whose caller hangs up and calls again
         send: async ({ queue }) => {
           sent.push(queue);
           if (sent.length === 3) caller.abort(new Error('the caller hung up'));
+          return 'taken';
         },
       },
     });

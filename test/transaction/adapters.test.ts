@@ -100,6 +100,7 @@ describe.each(Object.entries(DRIVERS))('%s', (_name, open) => {
     const pokes = pokesAfterCommit({
       send: async ({ queue }) => {
         seen.push(queue, (await getJob(db.sql, { jobId: job.id }))?.state);
+        return 'taken';
       },
     });
     await driver.transact(async ({ transaction }) => {

@@ -44,6 +44,7 @@ function recorded(): { sent: Poke[]; pokes: ReturnType<typeof pokesAfterCommit> 
   const pokes = pokesAfterCommit({
     send: async (poke) => {
       sent.push(poke);
+      return 'taken';
     },
   });
   return { sent, pokes };

@@ -60,7 +60,7 @@ test.each<[string, () => Promise<Response>, object]>([
   'S1.16 a poke that is %s is a line in the log and nothing else',
   async (_name, answer, fields) => {
     const log = new RecordingLog();
-    await pokerOver(answer, log).send(POKE);
+    expect(await pokerOver(answer, log).send(POKE)).toBe('failed');
     expect(log.lines).toMatchObject([
       { level: 'warn', event: 'poke_failed', fields: { queue: POKE.queue, depth: 3, ...fields } },
     ]);
@@ -75,7 +75,8 @@ test('a poke leaves no answer unread: it would hold one of six connections', asy
       cancelled = true;
     },
   });
-  await pokerOver(() => Promise.resolve(new Response(body))).send(POKE);
+  const sent = pokerOver(() => Promise.resolve(new Response(body)));
+  expect(await sent.send(POKE)).toBe('taken');
   expect(cancelled).toBe(true);
 });
 
@@ -98,4 +99,17 @@ test('without a way to poke, the log says so', async () => {
   const log = new RecordingLog();
   await createNoPoker(log).send(POKE);
   expect(log.events).toEqual(['poke_not_configured']);
+});
+
+test.each([
+  [{ outcome: 'succeeded' }, 'taken'],
+  [{ outcome: 'retrying' }, 'taken'],
+  [{ outcome: 'empty' }, 'idle'],
+  [{ outcome: 'no_handler' }, 'idle'],
+  [{ outcome: 'push_not_configured' }, 'idle'],
+  [{ outcome: 'no_time' }, 'idle'],
+  ['no object', 'taken'],
+  [{ outcome: 'empty', padding: ' '.repeat(10_000) }, 'taken'],
+])('the answer %j means %s', async (answer, outcome) => {
+  expect(await pokerOver(async () => Response.json(answer)).send(POKE)).toBe(outcome);
 });

@@ -53,6 +53,8 @@ export interface AppHarness {
   readonly log: RecordingLog;
   /** Pokes that were sent, in order. They go nowhere. */
   readonly pokes: Poke[];
+  /** Instants that the wake clock was asked for, in order. It never wakes. */
+  readonly wakes: number[];
   deps(overrides?: Partial<AppDeps>): AppDeps;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** The same against an app of other parts. */
@@ -76,6 +78,7 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
   const http = await createHttpSql(database);
   const log = new RecordingLog();
   const pokes: Poke[] = [];
+  const wakes: number[] = [];
   const background: Promise<void>[] = [];
   const base: AppDeps = {
     config: parseConfig({
@@ -99,6 +102,12 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
     poker: {
       send: async (poke) => {
         pokes.push(poke);
+        return 'taken';
+      },
+    },
+    wake: {
+      wakeAt: async (at) => {
+        wakes.push(at);
       },
     },
     invocationMs: 30_000,
@@ -109,6 +118,7 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
     http,
     log,
     pokes,
+    wakes,
     deps: (overrides = {}) => ({ ...base, ...overrides }),
     request: async (method, path, { body, headers, scope, actor, queues } = {}) => {
       const token =

@@ -6,6 +6,7 @@ import { createApp } from '../../../functions/app.ts';
 import type { App } from '../../../functions/app.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
 import { createJwksCache } from '../../../functions/middleware/jwks.ts';
+import { NO_WAKE_CLOCK } from '../../../functions/wake/no-wake-clock.ts';
 import {
   webClock,
   webIds,
@@ -131,7 +132,8 @@ function fuzzDeps(sql: Sql): AppDeps {
     contract: {},
     outbound: webOutbound,
     background: { run: (task) => void task() },
-    poker: { send: async () => undefined },
+    poker: { send: async () => 'taken' },
+    wake: NO_WAKE_CLOCK,
     invocationMs: 30_000,
   };
 }

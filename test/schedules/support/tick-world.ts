@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import type { TickDeps } from '../../../functions/scheduled/tick.ts';
-import { webRandom } from '../../../functions/web-ports.ts';
+import { NO_WAKE_CLOCK } from '../../../functions/wake/no-wake-clock.ts';
+import { webClock, webRandom } from '../../../functions/web-ports.ts';
 import { slotTimes } from '../../../shared/cron.ts';
 import { defineHandler } from '../../../shared/handler.ts';
 import { handlerRegistry } from '../../../shared/handler-registry.ts';
@@ -63,8 +64,11 @@ export async function createTickWorld(): Promise<TickWorld> {
     poker: {
       send: async (poke) => {
         pokes.push(poke);
+        return 'taken';
       },
     },
+    wake: NO_WAKE_CLOCK,
+    clock: webClock,
     random: webRandom,
     log,
   };
