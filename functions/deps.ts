@@ -51,18 +51,20 @@ export interface AppDeps extends IsolateDeps {
  * Turns a platform's variables into the ports.
  *
  * @param record variables by name; see `Config`
+ * @param platform ports that the platform has better ones for
  * @throws {LeaseholdError} `config_invalid` with all faults
  */
 export function createIsolateDeps(
   record: Readonly<Record<string, unknown>>,
   handlers: HandlerRegistry,
+  platform: Partial<Pick<IsolateDeps, 'log' | 'outbound'>> = {},
 ): IsolateDeps {
   const config = parseConfig(record);
   const ports = {
     clock: webClock,
     timer: webTimer,
     random: webRandom,
-    log: createJsonLog(webClock),
+    log: platform.log ?? createJsonLog(webClock),
   };
   const sql = createNeonSql({ connectionString: config.databaseUrl.reveal(), ...ports });
   return {
@@ -72,7 +74,7 @@ export function createIsolateDeps(
     ids: webIds,
     handlers,
     schema: { verified: false },
-    outbound: webOutbound,
+    outbound: platform.outbound ?? webOutbound,
     jwks: createJwksCache(),
     contract: {},
   };

@@ -67,8 +67,9 @@ async function outcomeOf(response: Response): Promise<PokeOutcome> {
   return bytes !== undefined && tookNothing(new TextDecoder().decode(bytes)) ? 'idle' : 'taken';
 }
 
-function pokeRequest(
-  { baseUrl, key, ids }: PokerOptions,
+/** A signed poke as a request, for whoever has a way of its own to send it. */
+export function pokeRequest(
+  { baseUrl, key, ids }: Pick<PokerOptions, 'baseUrl' | 'key' | 'ids'>,
   poke: Poke,
   nowMs: number,
   signal: AbortSignal,
