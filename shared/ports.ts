@@ -80,7 +80,8 @@ export interface Poker {
 
 /** Requests to receivers of pushed jobs. */
 export interface Outbound {
-  fetch(request: Request): Promise<Response>;
+  /** @param options.addresses connect to one of these, whatever the name resolves to by now; never without `lookup` */
+  fetch(request: Request, options?: { readonly addresses?: readonly string[] }): Promise<Response>;
   /**
    * Every address that a host name resolves to, where the runtime can tell. Without it, names are checked by their text
    * alone; Workers cannot look names up, and their platform refuses private addresses itself.

@@ -1,4 +1,5 @@
 import { waitAtMost } from '../bounded-wait.ts';
+import { defined } from '../defined.ts';
 import { failed } from '../ending.ts';
 import { MAX_PUSH_RESPONSE_BYTES, PUSH_TIMEOUT_MS, REPORT_MARGIN_MS } from '../limits.ts';
 import { LocalLease } from '../local-lease.ts';
@@ -101,6 +102,7 @@ async function send(attempt: Attempt): Promise<Sent> {
   // One signal for the answer's head and its body; at the end whatever is left of the exchange is let go.
   const exchange = new AbortController();
   try {
+    let addresses: readonly string[] | undefined;
     if (!target.listed && deps.outbound.lookup !== undefined) {
       const { lookup } = deps.outbound;
       const host = target.url.hostname;
@@ -108,6 +110,7 @@ async function send(attempt: Attempt): Promise<Sent> {
       if (found.kind !== 'value') return unanswered(found);
       const problem = targetAddressesProblem(found.value);
       if (problem !== undefined) return refused(`The target_url ${problem}.`);
+      addresses = found.value;
     }
     const request = pushRequest({
       url: target.url,
@@ -117,7 +120,9 @@ async function send(attempt: Attempt): Promise<Sent> {
       nowMs: deps.clock.now(),
       signal: exchange.signal,
     });
-    const answered = await within(deps, deadlineAt, () => deps.outbound.fetch(request));
+    const answered = await within(deps, deadlineAt, () =>
+      deps.outbound.fetch(request, defined({ addresses })),
+    );
     if (answered.kind !== 'value') return unanswered(answered);
     const response = answered.value;
     const { status, headers } = response;

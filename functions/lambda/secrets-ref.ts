@@ -1,0 +1,22 @@
+/** Where a deployment keeps its secrets. */
+export type SecretsRef =
+  /** One secret of Secrets Manager whose value is a JSON object: variable names to values. */
+  | { readonly store: 'secretsmanager'; readonly id: string }
+  /** Parameters of Systems Manager right under a path, each named after its variable. */
+  | { readonly store: 'ssm'; readonly path: string };
+
+/**
+ * @returns undefined when the text is no reference
+ * @example parseSecretsRef('ssm:/leasehold/production') // { store: 'ssm', path: '/leasehold/production' }
+ */
+export function parseSecretsRef(text: string): SecretsRef | undefined {
+  const [, store, rest = ''] = /^(secretsmanager|ssm):(\S{1,512})$/.exec(text) ?? [];
+  switch (store) {
+    case 'secretsmanager':
+      return { store, id: rest };
+    case 'ssm':
+      return rest.startsWith('/') ? { store, path: rest } : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+
+import { LeaseholdError } from '../../shared/errors.ts';
+import { parseWith, stating } from '../../shared/parse-with.ts';
+import type { WakeTarget } from '../wake/eventbridge-wake-clock.ts';
+import { parseSecretsRef } from './secrets-ref.ts';
+import type { SecretsRef } from './secrets-ref.ts';
+
+/** What a Lambda deployment is told on top of `Config`: names and ARNs, never a secret. */
+export interface LambdaSettings {
+  /** Where the secrets are; undefined: among the variables. */
+  readonly secrets: SecretsRef | undefined;
+  /** Function that pokes invoke; undefined: pokes go to `POKE_URL`, if anywhere. */
+  readonly workerFunction: string | undefined;
+  /** Undefined: nothing is woken at an instant, and the schedule alone drains. */
+  readonly wake: WakeTarget | undefined;
+}
+
+const SECRETS_RULE =
+  'must be "secretsmanager:" and the name or ARN of a secret, or "ssm:" and a path that begins with a slash';
+const FUNCTION_RULE = 'must be the name or ARN of a function';
+const GROUP_RULE = 'must be the name of a schedule group: 1 to 64 letters, digits, ".", "-" or "_"';
+const ARN_RULE = 'must be an ARN';
+const TOGETHER_RULE =
+  'must be set together: WAKE_SCHEDULE_GROUP, WAKE_FUNCTION_ARN, WAKE_ROLE_ARN and WAKE_DEAD_LETTER_ARN';
+
+const arn = z.string(stating(ARN_RULE)).regex(/^arn:[^:]+:[a-z0-9-]+:/, ARN_RULE);
+
+/** The names that are read. */
+const WAKE_NAMES = [
+  'WAKE_SCHEDULE_GROUP',
+  'WAKE_FUNCTION_ARN',
+  'WAKE_ROLE_ARN',
+  'WAKE_DEAD_LETTER_ARN',
+] as const;
+export const LAMBDA_SETTING_NAMES = ['SECRETS', 'WORKER_FUNCTION', ...WAKE_NAMES] as const;
+
+const schema = z
+  .object({
+    SECRETS: z
+      .string(stating(SECRETS_RULE))
+      .refine((text) => parseSecretsRef(text) !== undefined, SECRETS_RULE)
+      .optional(),
+    WORKER_FUNCTION: z
+      .string(stating(FUNCTION_RULE))
+      .regex(/^[\w:-]{1,200}$/, FUNCTION_RULE)
+      .optional(),
+    WAKE_SCHEDULE_GROUP: z
+      .string(stating(GROUP_RULE))
+      .regex(/^[\w.-]{1,64}$/, GROUP_RULE)
+      .optional(),
+    WAKE_FUNCTION_ARN: arn.optional(),
+    WAKE_ROLE_ARN: arn.optional(),
+    WAKE_DEAD_LETTER_ARN: arn.optional(),
+  })
+  .superRefine((value, context) => {
+    const missing = WAKE_NAMES.filter((name) => value[name] === undefined);
+    if (missing.length === 0 || missing.length === WAKE_NAMES.length) return;
+    for (const name of missing) {
+      context.addIssue({ code: 'custom', path: [name], message: TOGETHER_RULE });
+    }
+  });
+
+/**
+ * @param record the container's variables; empty ones count as missing
+ * @throws {LeaseholdError} `config_invalid` with every fault, named by variable
+ */
+export function parseLambdaSettings(record: Readonly<Record<string, unknown>>): LambdaSettings {
+  const picked = Object.fromEntries(
+    LAMBDA_SETTING_NAMES.flatMap((name) => {
+      const value = record[name];
+      return value === undefined || value === '' ? [] : [[name, value]];
+    }),
+  );
+  const parsed = parseWith(schema, picked);
+  if (!parsed.ok) {
+    const listed = parsed.problems.map(({ path, message }) => `${path} ${message}`).join('; ');
+    throw new LeaseholdError('config_invalid', `The configuration is invalid: ${listed}.`, {
+      problems: parsed.problems,
+    });
+  }
+  const { value } = parsed;
+  return Object.freeze({
+    secrets: value.SECRETS === undefined ? undefined : parseSecretsRef(value.SECRETS),
+    workerFunction: value.WORKER_FUNCTION,
+    wake:
+      value.WAKE_SCHEDULE_GROUP === undefined
+        ? undefined
+        : Object.freeze({
+            group: value.WAKE_SCHEDULE_GROUP,
+            functionArn: value.WAKE_FUNCTION_ARN ?? '',
+            roleArn: value.WAKE_ROLE_ARN ?? '',
+            deadLetterArn: value.WAKE_DEAD_LETTER_ARN ?? '',
+          }),
+  });
+}
