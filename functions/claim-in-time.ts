@@ -3,6 +3,8 @@ import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, REPORT_MARGIN_MS } from '../share
 import { claim } from '../shared/queue/claim.ts';
 import type { ClaimedJob } from '../shared/queue/claimed-job.ts';
 import type { AppDeps } from './deps.ts';
+import { askWake } from './wake/ask-wake.ts';
+import type { AskWakeDeps } from './wake/ask-wake.ts';
 
 export interface ClaimInTimeInput {
   readonly queue: string;
@@ -31,9 +33,10 @@ export type ClaimInTimeOutcome =
  * @example const taken = await claimInTime(deps, { queue: 'emails', owner, invocationEndsAt });
  */
 export async function claimInTime(
-  { clock, ids, sql }: Pick<AppDeps, 'clock' | 'ids' | 'sql'>,
+  deps: Pick<AppDeps, 'clock' | 'ids' | 'sql'> & AskWakeDeps,
   { queue, owner, leaseSeconds, invocationEndsAt }: ClaimInTimeInput,
 ): Promise<ClaimInTimeOutcome> {
+  const { clock, ids, sql } = deps;
   const claimSentAt = clock.now();
   const msLeft = invocationEndsAt - claimSentAt;
   if (msLeft <= REPORT_MARGIN_MS) return { outcome: 'no_time' };
@@ -45,5 +48,8 @@ export async function claimInTime(
     ...defined({ leaseSeconds }),
     leaseAtMost: Math.min(Math.max(secondsLeft, MIN_LEASE_SECONDS), MAX_LEASE_SECONDS),
   });
-  return claimed.outcome === 'empty' ? claimed : { ...claimed, claimSentAt };
+  if (claimed.outcome === 'empty') return claimed;
+  // A function that is killed says nothing: without this, its job would wait for the safety sweep.
+  askWake(deps, [claimed.job.leaseExpiresAt]);
+  return { ...claimed, claimSentAt };
 }

@@ -74,7 +74,7 @@ export function pokeRequest(
   nowMs: number,
   signal: AbortSignal,
 ): Request {
-  const body = JSON.stringify({ queue: poke.queue, depth: poke.depth });
+  const body = JSON.stringify(poke);
   return new Request(new URL('/v1/work', baseUrl), {
     method: 'POST',
     headers: {

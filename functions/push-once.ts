@@ -1,10 +1,15 @@
 import { pushJob } from '../shared/push/push-job.ts';
+import { POKE_LOST_MS } from '../shared/limits.ts';
 import { recordPush } from '../shared/queue/record-push.ts';
+import { askDrain } from './wake/ask-drain.ts';
+import { askWake } from './wake/ask-wake.ts';
 import { claimInTime } from './claim-in-time.ts';
 import type { AppDeps } from './deps.ts';
 import { runOperationsOver } from './run-operations-over.ts';
 import { ran } from './work-outcome.ts';
 import type { WorkOutcome } from './work-outcome.ts';
+
+const PUSH_OWNER = 'push/';
 
 export interface PushInput {
   readonly queue: string;
@@ -36,7 +41,12 @@ export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOut
     {
       ...deps,
       operations: runOperationsOver(sql),
-      recordPush: (ok) => recordPush(sql, { queue: input.queue, ok }),
+      recordPush: async (ok) => {
+        const { resumeAt } = await recordPush(sql, { queue: input.queue, ok });
+        if (resumeAt !== null) askWake(deps, [resumeAt]);
+        // Nothing pokes on after a target that gave no answer.
+        else if (!ok) askDrain(deps, POKE_LOST_MS);
+      },
       keys: config.pushSecrets,
       policy: config.pushTargets,
     },
@@ -45,7 +55,12 @@ export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOut
   return ran(claimed.job, run);
 }
 
+/** The other way round; undefined for whoever is no receiver of pushes. */
+export function queueOfPushOwner(owner: string): string | undefined {
+  return owner.startsWith(PUSH_OWNER) ? owner.slice(PUSH_OWNER.length) : undefined;
+}
+
 /** Who holds the leases of pushed jobs: the subject of the token that their receiver reports with. */
 export function pushOwner(queue: string): string {
-  return `push/${queue}`;
+  return `${PUSH_OWNER}${queue}`;
 }

@@ -3,7 +3,11 @@ import { z } from 'zod';
 import { parseConnectionString } from './database/connection-string.ts';
 import { LeaseholdError } from './errors.ts';
 import type { FieldProblem } from './errors.ts';
-import { MIN_AUTH_SECRET_BYTES } from './limits.ts';
+import {
+  DEFAULT_SAFETY_SWEEP_MINUTES,
+  MAX_SAFETY_SWEEP_MINUTES,
+  MIN_AUTH_SECRET_BYTES,
+} from './limits.ts';
 import { parseWith, stating } from './parse-with.ts';
 import type { PushTargetPolicy } from './push/target.ts';
 import { Secret } from './secret.ts';
@@ -25,6 +29,10 @@ export interface Config {
   readonly insertPokes: boolean;
   /** Whether a worker that finishes and sees more due work pokes on. */
   readonly chainPokes: boolean;
+  /** Whether due instants go to the wake clock, where the platform has one; without, each tick of the cron drains. */
+  readonly timedWakes: boolean;
+  /** How long the wake clock leaves the database alone at most, in milliseconds; undefined: for as long as nothing is due. */
+  readonly safetySweepMs: number | undefined;
   /** Where pokes go when there is no service binding: an origin such as `https://jobs.example.com`. */
   readonly pokeUrl: URL | undefined;
   /** One or two `whsec_…` keys that sign pushed jobs, both at once while receivers change theirs; none: no pushes. */
@@ -43,6 +51,8 @@ const CONFIG_NAMES = [
   'POKE_SECRETS',
   'INSERT_POKES',
   'CHAIN_POKES',
+  'TIMED_WAKES',
+  'SAFETY_SWEEP_MINUTES',
   'POKE_URL',
   'PUSH_SECRETS',
   'PUSH_ALLOW_HTTP',
@@ -60,6 +70,7 @@ const CLAIM_RULE = `must be at most ${MAX_CLAIM_CHARS} characters`;
 const SIGNING_KEYS_RULE =
   'must be one or two keys "whsec_" + base64 of 24 to 64 bytes, separated by a space';
 const SWITCH_RULE = 'must be "on" or "off"';
+const SWEEP_RULE = `must be "off" or whole minutes from 1 to ${MAX_SAFETY_SWEEP_MINUTES}`;
 const POKE_URL_RULE = 'must be an http:// or https:// URL without user, query and fragment';
 const ALLOWED_HOSTS_RULE = 'must be hosts, each with or without a port, separated by spaces';
 
@@ -92,6 +103,12 @@ const schema = z.object({
   POKE_SECRETS: signingKeys,
   INSERT_POKES: onOff('on'),
   CHAIN_POKES: onOff('on'),
+  TIMED_WAKES: onOff('on'),
+  SAFETY_SWEEP_MINUTES: z
+    .string(stating(SWEEP_RULE))
+    .refine(isSweep, SWEEP_RULE)
+    .default(String(DEFAULT_SAFETY_SWEEP_MINUTES))
+    .transform((text) => (text === 'off' ? undefined : Number(text) * 60_000)),
   POKE_URL: z.string(stating(POKE_URL_RULE)).refine(isPokeUrl, POKE_URL_RULE).optional(),
   PUSH_SECRETS: signingKeys.default([]),
   PUSH_ALLOW_HTTP: onOff('off'),
@@ -131,6 +148,8 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
     pokeSecrets: Object.freeze(value.POKE_SECRETS.map((key) => new Secret(key))),
     insertPokes: value.INSERT_POKES,
     chainPokes: value.CHAIN_POKES,
+    timedWakes: value.TIMED_WAKES,
+    safetySweepMs: value.SAFETY_SWEEP_MINUTES,
     pokeUrl: value.POKE_URL === undefined ? undefined : new URL(value.POKE_URL),
     pushSecrets: Object.freeze(value.PUSH_SECRETS.map((key) => new Secret(key))),
     pushTargets: Object.freeze({
@@ -156,6 +175,11 @@ function isDatabaseUrl(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+function isSweep(text: string): boolean {
+  if (text === 'off') return true;
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= MAX_SAFETY_SWEEP_MINUTES;
 }
 
 function isPokeUrl(text: string): boolean {

@@ -65,8 +65,25 @@ export const REPORT_MARGIN_MS = 2000;
 
 /** A poke waits for the run it starts; Workers end background work after 30 s. */
 export const POKE_TIMEOUT_MS = 30_000;
+/** Pokes on their way from one isolate, in all and for one queue; what comes beyond them is left to the drain. */
+export const MAX_POKES_IN_FLIGHT = 64;
+export const MAX_POKES_IN_FLIGHT_PER_QUEUE = 48;
+/** Work that a lost poke was for is drained after this time. */
+export const POKE_LOST_MS = 1000;
+/** Due instants of one isolate are handed to the wake clock at most this often: the earliest of each time. */
+export const WAKE_BATCH_MS = 250;
+/** One request hands on those of others for so many times at most. */
+export const MAX_WAKE_BATCHES = 8;
 /** A request hands a due instant to the wake clock within this time, or leaves it to the safety sweep. */
 export const WAKE_TIMEOUT_MS = 10_000;
+/** A look into the database however quiet it is; each costs a serverless one its wake-up and five minutes (docs/sleep.md). */
+export const DEFAULT_SAFETY_SWEEP_MINUTES = 60;
+export const MAX_SAFETY_SWEEP_MINUTES = 7 * 24 * 60;
+/** Due work that nobody took is looked at again after its age, so ever more seldom, but not before and not after these. */
+export const MIN_LOOK_AGAIN_MS = 1000;
+export const MAX_LOOK_AGAIN_MS = 60 * 60 * 1000;
+/** A drain starts no further poke after this time: what comes due meanwhile waits for the next one. */
+export const MAX_DRAIN_MS = 10_000;
 /** Expired leases settled per queue and drain, for queues that no handler here serves. */
 export const MAX_DRAIN_SETTLED_JOBS = 100;
 /** Queues whose expired leases one drain settles at most, the longest waiting first: one statement each. */

@@ -64,14 +64,18 @@ export interface Poke {
   readonly queue: string;
   /** How many pokes led to this one; bounded by `MAX_POKE_DEPTH`. */
   readonly depth: number;
+  /** Sent by a drain, which looks again by itself: one that finds nothing need not ask for another drain. */
+  readonly drain?: boolean;
 }
 
 /**
- * - `taken`: the worker took a job, or the poke is on its way where nobody waits for that.
+ * - `taken`: the worker took a job.
  * - `idle`: the worker answered that there is nothing for it to take.
+ * - `sent`: it is on its way, and nobody waits for an answer.
+ * - `held`: it was not sent, because enough are on their way.
  * - `failed`: it did not arrive, or was refused.
  */
-export type PokeOutcome = 'taken' | 'idle' | 'failed';
+export type PokeOutcome = 'taken' | 'idle' | 'sent' | 'held' | 'failed';
 
 /** Sends a poke. Failure is logged by the implementation, never thrown: the drain covers a lost one. */
 export interface Poker {

@@ -12,6 +12,7 @@ import { requireQueue } from '../middleware/queue-access.ts';
 import { readJson, readOptionalJson } from '../middleware/read-json.ts';
 import { readParam } from '../middleware/read-query.ts';
 import { waitDeadline } from '../wait-deadline.ts';
+import { askWake } from '../wake/ask-wake.ts';
 import type { Route, RouteContext } from './route.ts';
 
 /** Leases jobs of one queue to whoever asks; an empty list when there is nothing, or not in time. */
@@ -75,6 +76,10 @@ async function claimed(
       }
       return undefined;
     },
+  );
+  askWake(
+    deps,
+    (jobs ?? []).map(({ leaseExpiresAt }) => leaseExpiresAt),
   );
   return context.json({ claim_id: claimId, jobs: (jobs ?? []).map(leaseAnswer) });
 }

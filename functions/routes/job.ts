@@ -13,7 +13,10 @@ import type { AppDeps } from '../deps.ts';
 import { allowsQueue, noSuchJob, requireJob } from '../middleware/queue-access.ts';
 import { readJson, readOptionalJson } from '../middleware/read-json.ts';
 import { readParam, readQuery } from '../middleware/read-query.ts';
+import { pokeQueues } from '../poke-queues.ts';
 import { waitDeadline } from '../wait-deadline.ts';
+import { askDrain } from '../wake/ask-drain.ts';
+import { askWake } from '../wake/ask-wake.ts';
 import type { Route, RouteContext } from './route.ts';
 
 const ENDED: readonly JobState[] = ['succeeded', 'dead', 'cancelled'];
@@ -59,6 +62,7 @@ export const cancelJob: Route = {
     const outcome = await cancel(deps.sql, input);
     switch (outcome) {
       case 'cancelled':
+        askDrain(deps); // the next of its ordering key may go
         return context.json({ id, outcome });
       case 'cancel_requested':
         return context.json({ id, outcome }, 202);
@@ -94,8 +98,13 @@ export const changeJob: Route = {
       }),
     );
     switch (outcome) {
-      case 'edited':
-        return context.json(await visibleJob(context, deps, id));
+      case 'edited': {
+        const job = await visibleJob(context, deps, id);
+        const dueAt = new Date(job.due_at);
+        if (dueAt.getTime() <= deps.clock.now()) pokeQueues(deps, [job.queue]);
+        else askWake(deps, [dueAt]);
+        return context.json(job);
+      }
       case 'not_pending':
         throw new LeaseholdError('job_not_pending', 'The job runs or has ended.');
       case 'not_found':

@@ -14,11 +14,8 @@ import type { TraceContext } from '../../shared/trace-context.ts';
 import { listedQueue, requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { readQuery } from '../middleware/read-query.ts';
-import { pokeQueues } from '../poke-queues.ts';
+import { announceJobs } from '../wake/announce-jobs.ts';
 import type { Route } from './route.ts';
-
-/** The jobs of a batch are due microseconds apart, to keep their order. */
-const DUE_AT_ONCE_MS = 50;
 
 /**
  * Stores one job: 201 when it is new, 200 with the same body when this very job was there already, 200 with
@@ -38,7 +35,7 @@ export const enqueueJob: Route = {
         throw namedForOneJob(error);
       },
     );
-    pokeQueues(deps, dueNow([stored]));
+    announceJobs(deps, [stored]);
     context.header('location', `/v1/jobs/${stored.jobId}`);
     const answer = jobAnswer(stored);
     if (stored.outcome !== 'duplicate') {
@@ -59,7 +56,7 @@ export const enqueueJobs: Route = {
     for (const { queue } of request.jobs) requireQueue(context, queue);
     const jobs = request.jobs.map((job) => newJob(job, deps.ids, context.get('trace')));
     const stored = await enqueueBatch(deps.sql, { jobs, actor: context.get('actor') });
-    pokeQueues(deps, dueNow(stored));
+    announceJobs(deps, stored);
     const created = stored.some(({ outcome }) => outcome === 'created');
     return context.json(
       { jobs: stored.map((job) => ({ ...jobAnswer(job), outcome: job.outcome })) },
@@ -123,16 +120,6 @@ function jobAnswer(job: EnqueuedJob): Record<string, string | number> {
     due_at: job.dueAt.toISOString(),
     created_at: job.createdAt.toISOString(),
   };
-}
-
-/**
- * Queues to poke. A repeated enqueue pokes again: the first poke may be what was lost. A job that is not due yet is the
- * drain's affair.
- */
-function dueNow(stored: readonly EnqueuedJob[]): string[] {
-  return stored
-    .filter(({ dueAt, createdAt }) => dueAt.getTime() - createdAt.getTime() <= DUE_AT_ONCE_MS)
-    .map(({ queue }) => queue);
 }
 
 /** The routine takes lists and names jobs by place; a caller that sent one job knows no `jobs[0]`. */

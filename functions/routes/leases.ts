@@ -17,6 +17,10 @@ import type { AppDeps } from '../deps.ts';
 import { requireJob } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { readParam } from '../middleware/read-query.ts';
+import { pokeQueues } from '../poke-queues.ts';
+import { queueOfPushOwner } from '../push-once.ts';
+import { askDrain } from '../wake/ask-drain.ts';
+import { askWake } from '../wake/ask-wake.ts';
 import type { Route, RouteContext } from './route.ts';
 
 /** Extends a lease with proof of progress, or learns that it is lost. */
@@ -57,6 +61,7 @@ export const completeLease: Route = {
       }),
     );
     if (end.outcome === 'lease_lost') throw leaseLost();
+    wakeAfterPush(context, deps, end.moreDue);
     return context.json({ outcome: end.outcome, more_due: end.moreDue });
   },
 };
@@ -77,6 +82,8 @@ export const failLease: Route = {
     );
     switch (end.outcome) {
       case 'pending':
+        askWake(deps, [end.dueAt]);
+        wakeAfterPush(context, deps, end.moreDue);
         return context.json({
           outcome: end.outcome,
           due_at: end.dueAt.toISOString(),
@@ -84,6 +91,7 @@ export const failLease: Route = {
         });
       case 'dead':
       case 'cancelled':
+        wakeAfterPush(context, deps, end.moreDue);
         return context.json({ outcome: end.outcome, more_due: end.moreDue });
       case 'lease_lost':
         throw leaseLost();
@@ -99,6 +107,7 @@ export const releaseLease: Route = {
     const lease = await leaseOf(context, deps, request.fencing_token);
     return givenBack(
       context,
+      deps,
       await release(deps.sql, defined({ ...lease, reason: request.reason })),
     );
   },
@@ -113,6 +122,7 @@ export const snoozeLease: Route = {
     const delayMs = Math.round(request.delay_seconds * 1000);
     return givenBack(
       context,
+      deps,
       await snooze(deps.sql, defined({ ...lease, delayMs, reason: request.reason })),
     );
   },
@@ -134,15 +144,27 @@ async function leaseOf(context: RouteContext, deps: AppDeps, fencingToken: strin
   return { jobId: id, owner: context.get('actor'), fencingToken };
 }
 
-function givenBack(context: RouteContext, end: GiveBackOutcome): Response {
+function givenBack(context: RouteContext, deps: AppDeps, end: GiveBackOutcome): Response {
   switch (end.outcome) {
     case 'pending':
+      askWake(deps, [end.dueAt]);
       return context.json({ outcome: end.outcome, due_at: end.dueAt.toISOString() });
     case 'cancelled':
       return context.json({ outcome: end.outcome });
     case 'lease_lost':
       throw leaseLost();
   }
+}
+
+/**
+ * Where a receiver of pushes ends a job that it took over, the next one can be sent; a limit of the queue may have waited for
+ * that. Others who lease over HTTP come back for the next job by themselves.
+ */
+function wakeAfterPush(context: RouteContext, deps: AppDeps, moreDue: boolean): void {
+  const queue = queueOfPushOwner(context.get('actor'));
+  if (queue === undefined) return;
+  if (moreDue) pokeQueues(deps, [queue]);
+  else askDrain(deps);
 }
 
 /** An expected answer with a code of its own: whoever gets it stops, whoever gets another error tries again. */

@@ -18,6 +18,7 @@ import { queuesOf, requireQueue } from '../middleware/queue-access.ts';
 import { invalidRequest, readJson, readOptionalJson } from '../middleware/read-json.ts';
 import { readParam, readQuery } from '../middleware/read-query.ts';
 import { pokeQueues } from '../poke-queues.ts';
+import { askDrain } from '../wake/ask-drain.ts';
 import type { Route, RouteContext } from './route.ts';
 
 /** Queues by name, by pages; with a token for certain queues, those. */
@@ -57,9 +58,13 @@ export const putQueue: Route = {
     checkDelivery(deps, queue, settings);
     await checkTarget(deps, queue, settings);
     const actor = context.get('actor');
-    return context.json(
-      await configureQueue(deps.sql, { queue, settings: defined(settings), actor }),
-    );
+    const configured = await configureQueue(deps.sql, {
+      queue,
+      settings: defined(settings),
+      actor,
+    });
+    wakeQueue(deps, queue); // a limit may have gone up, or a target changed that was resting
+    return context.json(configured);
   },
 };
 
@@ -111,8 +116,14 @@ async function setPaused(context: RouteContext, deps: AppDeps, paused: boolean):
   const { reason } = await readOptionalJson(context, pauseRequest);
   const input = defined({ queue, paused, actor: context.get('actor'), reason });
   const { changed } = await setQueuePaused(deps.sql, input);
-  if (!paused) pokeQueues(deps, [queue]);
+  if (!paused) wakeQueue(deps, queue);
   return context.json({ ...found(await getQueue(deps.sql, { queue })), changed });
+}
+
+/** A poke for what is due now, and a drain for the rest: whatever waited for a time while nobody looked at the queue. */
+function wakeQueue(deps: AppDeps, queue: string): void {
+  pokeQueues(deps, [queue]);
+  askDrain(deps);
 }
 
 /** Handlers of a deployment serve their queue whatever it says, so it must not say anything else. */

@@ -15,6 +15,7 @@ import type { AppDeps } from '../deps.ts';
 import { allowsQueue, queuesOf, requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { readParam, readQuery } from '../middleware/read-query.ts';
+import { askWake } from '../wake/ask-wake.ts';
 import type { Route, RouteContext } from './route.ts';
 
 /** A schedule and the slots that it will fire next: none while it is paused or its times are not understood here. */
@@ -64,6 +65,7 @@ export const putScheduleRoute: Route = {
         actor: context.get('actor'),
       }),
     );
+    wakeForSlot(deps, schedule);
     return context.json(answer(deps, schedule));
   },
 };
@@ -106,9 +108,14 @@ export const resumeSchedule: Route = {
     const resumed = await withNextSlot(deps, kept, async (nextSlotAt) =>
       found(await setSchedulePaused(deps.sql, { name: kept.name, paused: false, nextSlotAt })),
     );
+    wakeForSlot(deps, resumed);
     return context.json(answer(deps, resumed));
   },
 };
+
+function wakeForSlot(deps: AppDeps, { next_slot_at: nextSlotAt }: Schedule): void {
+  if (nextSlotAt !== null) askWake(deps, [new Date(nextSlotAt)]);
+}
 
 /**
  * Stores a schedule with the first slot after now. Now is a matter of the database's clock, which the stored row tells: if

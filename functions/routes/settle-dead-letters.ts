@@ -14,6 +14,7 @@ import type { AppDeps } from '../deps.ts';
 import { allowedJobs, listedQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { pokeQueues } from '../poke-queues.ts';
+import { askDrain } from '../wake/ask-drain.ts';
 import type { Route, RouteContext } from './route.ts';
 
 /** How one job was settled, in the words of the operation. */
@@ -150,6 +151,7 @@ async function redriveJobs(
   if (sent.length > 0) {
     const queues = await jobQueues(deps.sql, { jobIds: sent });
     pokeQueues(deps, queues.values());
+    askDrain(deps); // for those that are sent back one after another, and to send many pokes where there are many jobs
   }
   return jobs.map(({ jobId, outcome, clash }) =>
     clash === null ? { id: jobId, outcome } : { id: jobId, outcome, clash },
@@ -160,6 +162,7 @@ async function discardJobs(
   ...[context, deps, jobIds, { reason }]: Parameters<Settle>
 ): Promise<readonly Settled[]> {
   const jobs = await discard(deps.sql, { jobIds, reason, actor: context.get('actor') });
+  if (jobs.some(({ outcome }) => outcome === 'discarded')) askDrain(deps); // ordering keys may be free
   return jobs.map(({ jobId, outcome }) => ({ id: jobId, outcome }));
 }
 

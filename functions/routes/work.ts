@@ -1,9 +1,8 @@
-import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
 import { workRequest } from '../../shared/schemas/work-request.ts';
 import type { PushOutcome } from '../../shared/push/push-job.ts';
-import type { AppDeps } from '../deps.ts';
 import { requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
+import { afterWork } from '../wake/after-work.ts';
 import { workOnce } from '../work-once.ts';
 import type { WorkOutcome } from '../work-outcome.ts';
 import type { Route } from './route.ts';
@@ -19,33 +18,18 @@ export const work: Route = {
   database: true,
   idempotencyKey: 'ignored', // a hint: doubled, it finds an empty queue
   handle: async (context, deps) => {
-    const { queue, depth } = await readJson(context, workRequest);
+    const poke = await readJson(context, workRequest);
+    const { queue } = poke;
     requireQueue(context, queue);
     const done = await workOnce(deps, {
       queue,
       owner: context.get('actor'),
       invocationEndsAt: context.get('startedAt') + deps.invocationMs,
     });
-    pokeOn(deps, { queue, depth }, done);
+    afterWork(deps, poke, done);
     return context.json(answer(queue, done));
   },
 };
-
-/** The chain is bounded: platforms stop self-calls about 16 deep, and the drain starts new ones anyway. */
-function pokeOn(
-  deps: AppDeps,
-  poke: { readonly queue: string; readonly depth: number },
-  done: WorkOutcome,
-): void {
-  if (done.outcome !== 'ran' || !done.moreDue || !deps.config.chainPokes) return;
-  if (poke.depth >= MAX_POKE_DEPTH) {
-    deps.log.info('poke_chain_ended', { queue: poke.queue, depth: poke.depth });
-    return;
-  }
-  deps.background.run(async () => {
-    await deps.poker.send({ queue: poke.queue, depth: poke.depth + 1 });
-  });
-}
 
 function answer(queue: string, done: WorkOutcome): Record<string, unknown> {
   if (done.outcome !== 'ran') return { outcome: done.outcome, queue };

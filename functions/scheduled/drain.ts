@@ -1,15 +1,18 @@
 import {
   MAX_CONCURRENT_POKES,
+  MAX_DRAIN_MS,
   MAX_DRAIN_POKES,
   MAX_DRAIN_QUEUES,
   MAX_DRAIN_SETTLED_JOBS,
   MAX_DRAIN_SETTLED_QUEUES,
 } from '../../shared/limits.ts';
 import { inParallel } from '../../shared/in-parallel.ts';
+import type { PokeOutcome } from '../../shared/ports.ts';
 import { dueQueues } from '../../shared/queue/due-queues.ts';
-import type { DueQueue } from '../../shared/queue/due-queues.ts';
+import type { DueQueue, DueWork } from '../../shared/queue/due-queues.ts';
 import { settle } from '../../shared/queue/settle.ts';
 import { spreadPokes } from '../../shared/spread-pokes.ts';
+import { lookAgainAfterMs } from '../../shared/wake/look-again.ts';
 import type { AppDeps } from '../deps.ts';
 import { ensureSchema } from '../schema-gate.ts';
 
@@ -32,22 +35,31 @@ export interface DrainReport {
  * it has no handler for. Paused and resting queues are left alone. Bounded in every direction, so that a pass ends; may
  * run beside itself, because a poke too many finds an empty queue and a lease is settled once.
  *
+ * The statement that tells what is due also tells when there will be more, and the wake clock is set for that before
+ * anything is sent: a drain that is cut off is followed by another.
+ *
  * @param signal stops before the next poke or settlement
- * @throws {LeaseholdError} only when the database does not tell what is due
+ * @throws {Error} when the database does not tell what is due, or the wake clock does not take the next instant
  */
 export async function drain(
-  deps: Pick<AppDeps, 'sql' | 'schema' | 'handlers' | 'poker' | 'random' | 'log'>,
+  deps: Pick<
+    AppDeps,
+    'sql' | 'schema' | 'handlers' | 'poker' | 'wake' | 'clock' | 'random' | 'log'
+  >,
   signal?: AbortSignal,
 ): Promise<DrainReport> {
-  const { sql, handlers, poker, random, log } = deps;
+  const { sql, handlers, poker, wake, clock, random, log } = deps;
   await ensureSchema(sql, deps.schema);
-  const due = await dueQueues(sql, {
+  const work = await dueQueues(sql, {
     limit: MAX_DRAIN_QUEUES,
-    perQueue: MAX_DRAIN_POKES,
+    perQueue: MAX_DRAIN_POKES + 1, // one more tells that there is more
     served: handlers.queues,
   });
-  const poked = due.filter((queue) => isPoked(queue, handlers));
-  const left = due
+  const startedAt = clock.now();
+  const wakeInMs = nextWakeInMs(work);
+  if (wakeInMs !== undefined) await wake.wakeAt(startedAt + wakeInMs);
+  const poked = work.queues.filter((queue) => isPoked(queue, handlers));
+  const left = work.queues
     .filter((queue) => !isPoked(queue, handlers) && queue.expired > 0)
     .slice(0, MAX_DRAIN_SETTLED_QUEUES);
 
@@ -58,30 +70,47 @@ export async function drain(
     // Not in one expression: that would read the sum before the wait, and lose what others add meanwhile.
     settled += done.settled;
   });
-  const pokes = await inParallel(
+  const outcomes: Record<PokeOutcome, number> = { taken: 0, sent: 0, idle: 0, held: 0, failed: 0 };
+  await inParallel(
     spreadPokes(poked, MAX_DRAIN_POKES, random.next()),
     MAX_CONCURRENT_POKES,
     async (queue) => {
       signal?.throwIfAborted();
-      if ((await poker.send({ queue, depth: 0 })) === 'failed') throw new Error('The poke failed.');
+      if (clock.now() - startedAt >= MAX_DRAIN_MS) return;
+      outcomes[await poker.send({ queue, depth: 0, drain: true })] += 1;
     },
   );
   signal?.throwIfAborted();
+  const pokes = outcomes.taken + outcomes.sent + outcomes.idle;
+  const due = poked.reduce((sum, queue) => sum + queue.due, 0);
+  // There is work behind the work that was taken; without that, another look would find the same.
+  if (outcomes.taken > 0 && due > pokes) await wake.wakeAt(clock.now());
 
-  log.info('drained', {
-    queues: due.length,
-    pokes: pokes.fulfilled,
-    failed_pokes: pokes.rejected,
-    settled,
-    failed_settlements: settlements.rejected,
-  });
-  return {
-    queues: due.length,
-    pokes: pokes.fulfilled,
-    failedPokes: pokes.rejected,
+  const report = {
+    queues: work.queues.length,
+    pokes,
+    failedPokes: outcomes.failed + outcomes.held,
     settled,
     failedSettlements: settlements.rejected,
   };
+  log.info('drained', {
+    queues: report.queues,
+    pokes: report.pokes,
+    failed_pokes: report.failedPokes,
+    settled: report.settled,
+    failed_settlements: report.failedSettlements,
+  });
+  return report;
+}
+
+/** From the look at the database on, by its clock; undefined: nothing is due and nothing waits for a time. */
+function nextWakeInMs({ queues, nextAt, now }: DueWork): number | undefined {
+  const waits: number[] = [];
+  // An instant read to the millisecond lies up to one before the real one.
+  if (nextAt !== null) waits.push(nextAt.getTime() - now.getTime() + 1);
+  const oldest = Math.min(...queues.map(({ oldestDueAt }) => oldestDueAt.getTime()));
+  if (Number.isFinite(oldest)) waits.push(lookAgainAfterMs(now.getTime() - oldest));
+  return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
 /** Whether `/v1/work` would do something for it: push its jobs, or run them here. Who pulls asks by itself. */

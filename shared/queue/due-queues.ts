@@ -1,3 +1,4 @@
+import { LeaseholdError } from '../errors.ts';
 import type { Sql, SqlOptions } from '../ports.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -24,22 +25,44 @@ export interface DueQueue {
   readonly targetUrl: string | null;
 }
 
+export interface DueWork {
+  /** Its own before others, the longest waiting first. */
+  readonly queues: readonly DueQueue[];
+  /** When there will be something to do that there is not now, schedules included; null: nothing waits for a time. */
+  readonly nextAt: Date | null;
+  /** By the database clock, when it looked. */
+  readonly now: Date;
+}
+
 /**
- * Which queues have work for the caller, its own before others and the longest waiting first. Reads only.
+ * Which queues have work for the caller, and when there will be more: all that a drain has to know, in one statement. Reads
+ * only.
  *
- * @example const due = await dueQueues(sql, { limit: 100, perQueue: 10, served: ['emails'] });
+ * @example const { queues, nextAt } = await dueQueues(sql, { limit: 100, perQueue: 10, served: ['emails'] });
  */
 export async function dueQueues(
   sql: Sql,
   input: DueQueuesInput,
   options?: SqlOptions,
-): Promise<DueQueue[]> {
-  const rows = await sql.query<DueQueueRow>(
-    'select * from leasehold.due_queues($1::int, $2::int, $3::jsonb)',
+): Promise<DueWork> {
+  const rows = await sql.query<DueWorkRow>(
+    `select d.*, (select leasehold.next_wake($3::jsonb)) as next_at, statement_timestamp() as now
+     from (values (1)) one
+     left join leasehold.due_queues($1::int, $2::int, $3::jsonb) d on true`,
     [input.limit, input.perQueue, input.served === undefined ? null : JSON.stringify(input.served)],
     options,
   );
-  return rows.map((row) => ({
+  const [first] = rows;
+  if (first === undefined) throw new LeaseholdError('internal_error', 'The look gave no row.');
+  return {
+    queues: rows.flatMap((row) => (row.queue === null ? [] : [dueQueue(row)])),
+    nextAt: first.next_at,
+    now: first.now,
+  };
+}
+
+function dueQueue(row: DueQueueRow): DueQueue {
+  return {
     queue: row.queue,
     due: row.due,
     expired: row.expired,
@@ -47,8 +70,11 @@ export async function dueQueues(
     weight: row.weight,
     delivery: row.delivery,
     targetUrl: row.target_url,
-  }));
+  };
 }
+
+/** Without due work there is one row with no queue in it. */
+type DueWorkRow = (DueQueueRow | { queue: null }) & { next_at: Date | null; now: Date };
 
 type DueQueueRow = {
   queue: string;

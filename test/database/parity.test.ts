@@ -245,7 +245,7 @@ describe('case K5: operations', () => {
 
     for (const read of [
       (sql: Sql) => listJobs(sql, { queue: 'k5 list', limit: 50 }),
-      (sql: Sql) => dueQueues(sql, { limit: 10, perQueue: 10 }),
+      async (sql: Sql) => (await dueQueues(sql, { limit: 10, perQueue: 10 })).queues,
       (sql: Sql) => readSchemaVersion(sql),
       (sql: Sql) => getJob(sql, { jobId }),
     ]) {

@@ -103,7 +103,7 @@ describe('case J7 an endpoint that hangs does not hold up the others', () => {
     expect(asked).toBeGreaterThanOrEqual(RESTS_AFTER);
     expect(asked).toBeLessThanOrEqual(2 * RESTS_AFTER);
     expect(await rests(hangs)).toBe(1);
-    expect(await dueQueues(deps.sql, { limit: 10, perQueue: 10 })).toEqual([]);
+    expect((await dueQueues(deps.sql, { limit: 10, perQueue: 10 })).queues).toEqual([]);
     expect(await push.work(hangs)).toMatchObject({ outcome: 'empty' });
     expect(arrivals('/hang')).toHaveLength(asked);
     expect(await liveJobs(hangs)).toBe(DEAD_JOBS);
@@ -120,7 +120,7 @@ describe('case J7 an endpoint that hangs does not hold up the others', () => {
     const { sql } = deployed();
     const startedAt = Date.now();
     while ((await liveJobs(healthy)) > 0) {
-      for (const { queue } of await dueQueues(sql, { limit: 10, perQueue: 1 })) {
+      for (const { queue } of (await dueQueues(sql, { limit: 10, perQueue: 1 })).queues) {
         await push.work(queue);
       }
     }

@@ -106,5 +106,5 @@ test('S1.16 queues that wait for another deployment do not hide the ones served 
   await fill(Array.from({ length: MAX_DRAIN_QUEUES }, (_, at) => `tenant-${at}`));
   await fill(['served-0']);
   expect(await drain(app.deps())).toMatchObject({ queues: 1, pokes: 1 });
-  expect(app.pokes).toEqual([{ queue: 'served-0', depth: 0 }]);
+  expect(app.pokes).toEqual([{ queue: 'served-0', depth: 0, drain: true }]);
 });

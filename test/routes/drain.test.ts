@@ -161,8 +161,8 @@ describe('what a queue is decides what the drain does for it', () => {
     await fill('pushed', 2);
     expect(await drain(app.deps())).toMatchObject({ queues: 1, pokes: 2, settled: 0 });
     expect(app.pokes).toEqual([
-      { queue: 'pushed', depth: 0 },
-      { queue: 'pushed', depth: 0 },
+      { queue: 'pushed', depth: 0, drain: true },
+      { queue: 'pushed', depth: 0, drain: true },
     ]);
   });
 

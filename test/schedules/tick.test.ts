@@ -29,7 +29,7 @@ describe('a tick', () => {
     await world.put('first');
     await world.ticksStoppedFor('first', 61);
     await tick(world.deps());
-    expect(world.pokes).toContainEqual({ queue: SERVED, depth: 0 });
+    expect(world.pokes).toContainEqual({ queue: SERVED, depth: 0, drain: true });
   });
 
   test.each([

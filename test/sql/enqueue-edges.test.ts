@@ -87,6 +87,6 @@ test('leasehold.due_queues: the cap holds over all lanes together', async () => 
   for (const priority of ['high', 'high', 'low', 'low'] as const) {
     await added(db.sql, { queue: 'capped', priority });
   }
-  const due = await dueQueues(db.sql, { limit: 100, perQueue: 3 });
+  const { queues: due } = await dueQueues(db.sql, { limit: 100, perQueue: 3 });
   expect(due.find(({ queue }) => queue === 'capped')?.due).toBe(3);
 });

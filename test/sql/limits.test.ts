@@ -192,7 +192,7 @@ describe('leasehold.set_queue_paused', () => {
     });
     expect((await one('paused')).outcome).toBe('empty');
     expect(
-      (await dueQueues(db.sql, { limit: 100, perQueue: 1 })).map((queue) => queue.queue),
+      (await dueQueues(db.sql, { limit: 100, perQueue: 1 })).queues.map((queue) => queue.queue),
     ).not.toContain('paused');
     expect((await complete(db.sql, running)).outcome).toBe('succeeded');
     expect(await setQueuePaused(db.sql, { queue: 'paused', paused: true, actor: 'maria' })).toEqual(

@@ -32,6 +32,7 @@ const READER = [
   'list_queues',
   'list_schedules',
   'matching_dead_letters',
+  'next_wake',
   'queue_document',
   'schema_version',
 ];

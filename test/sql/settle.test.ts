@@ -148,15 +148,15 @@ describe('leasehold.due_queues', () => {
     await expireLease(db.pool, expired);
     await added(db.sql, { queue: 'running' });
     await claimed(db.sql, 'running');
-    const due = await dueQueues(db.sql, { limit: 10, perQueue: 3 });
+    const { queues: due } = await dueQueues(db.sql, { limit: 10, perQueue: 3 });
     expect(due.map((one) => [one.queue, one.due, one.expired])).toEqual([
       ['old', 1, 0],
       ['busy', 3, 0],
       ['crashed', 1, 1],
     ]);
-    expect(await dueQueues(db.sql, { limit: 1, perQueue: 3 })).toHaveLength(1);
+    expect((await dueQueues(db.sql, { limit: 1, perQueue: 3 })).queues).toHaveLength(1);
     await db.pool.query('delete from leasehold.job_state');
-    expect(await dueQueues(db.sql, { limit: 10, perQueue: 3 })).toEqual([]);
+    expect((await dueQueues(db.sql, { limit: 10, perQueue: 3 })).queues).toEqual([]);
   });
 });
 
