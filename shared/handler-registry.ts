@@ -9,6 +9,7 @@ import {
   MIN_LEASE_SECONDS,
 } from './limits.ts';
 import { QUEUE_NAME_RULE, TYPE_NAME_RULE, isValidName } from './names.ts';
+import type { Platform } from './platform.ts';
 
 /** The handlers of one deployment. */
 export interface HandlerRegistry {
@@ -27,13 +28,19 @@ export interface HandlerRegistry {
 /**
  * Checks a list of handlers as a whole and makes it searchable.
  *
- * @throws {LeaseholdError} `config_invalid` when two serve the same queue and type, or a name or time is out of range
+ * @param platform where they are to run; without it, no run is too long
+ * @throws {LeaseholdError} `config_invalid` when two serve the same queue and type, a name or time is out of range, or a
+ *   handler may run for longer than the platform lets it
  * @example const handlers = handlerRegistry([httpRequest, csvReport]);
  */
-export function handlerRegistry(handlers: readonly Handler[]): HandlerRegistry {
+export function handlerRegistry(
+  handlers: readonly Handler[],
+  platform?: Platform,
+): HandlerRegistry {
   const byQueue = new Map<string, Map<string, Handler>>();
   for (const handler of handlers) {
     checkHandler(handler);
+    if (platform !== undefined) checkRunFits(handler, platform);
     const byType = byQueue.get(handler.queue) ?? new Map<string, Handler>();
     if (byType.has(handler.type)) throw faultOf(handler, 'is defined twice');
     byQueue.set(handler.queue, byType.set(handler.type, handler));
@@ -64,6 +71,16 @@ function checkHandler(handler: Handler): void {
   checkVersions(handler);
 }
 
+/** At start-up and not in the middle of a run: a job that cannot end there would only use up its attempts. */
+function checkRunFits(handler: Handler, { name, maxRunSeconds }: Platform): void {
+  if (handler.maxRunSeconds === undefined || handler.maxRunSeconds <= maxRunSeconds) return;
+  throw faultOf(
+    handler,
+    `has maxRunSeconds ${handler.maxRunSeconds}, and a run on ${name} ends after ${maxRunSeconds} s: split the work ` +
+      'into shorter jobs, or give the queue the delivery "push" or "pull", whose workers run elsewhere',
+  );
+}
+
 function checkVersions(handler: Handler): void {
   const { schemaVersions } = handler;
   if (schemaVersions === undefined) return;
@@ -90,5 +107,7 @@ function checkSeconds(
 
 function faultOf(handler: Handler, fault: string): LeaseholdError {
   const name = `${JSON.stringify(handler.type)} of queue ${JSON.stringify(handler.queue)}`;
-  return new LeaseholdError('config_invalid', `The handler ${name} ${fault}.`);
+  return new LeaseholdError('config_invalid', `The handler ${name} ${fault}.`, {
+    problems: [{ path: 'handlers', message: `${name} ${fault}` }],
+  });
 }

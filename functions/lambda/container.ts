@@ -2,6 +2,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SchedulerClient } from '@aws-sdk/client-scheduler';
 
 import { handlerRegistry } from '../../shared/handler-registry.ts';
+import { awsLambda } from '../../shared/platform.ts';
 import type { Poker } from '../../shared/ports.ts';
 import type { WakeClock } from '../../shared/wake/wake-clock.ts';
 import { createIsolateDeps } from '../deps.ts';
@@ -41,7 +42,6 @@ export interface Container {
 /** One a process: Lambda runs one invocation at a time in it. */
 export function createContainer(): Container {
   const log = createJsonLog(webClock, (_level, line) => printLine(line));
-  const handlers = handlerRegistry(HANDLERS);
   let kept: ContainerDeps | undefined;
   return {
     log,
@@ -49,6 +49,7 @@ export function createContainer(): Container {
       if (kept !== undefined) return kept;
       const variables = containerEnvironment();
       const settings = parseLambdaSettings(variables);
+      const handlers = handlerRegistry(HANDLERS, awsLambda(settings.workerTimeoutSeconds));
       const secrets = settings.secrets === undefined ? {} : await readSecrets(settings.secrets);
       const isolate = createIsolateDeps({ ...secrets, ...variables }, handlers, {
         log,

@@ -58,10 +58,7 @@ export async function runDrain({ deps, backgroundDone }: Invocation): Promise<vo
  * Claims one job and runs it, through the same route as a poke over HTTP: what it leads to is decided in one place. Throws
  * what only a repeat can mend.
  */
-export async function runPoke(
-  { deps, backgroundDone }: Invocation,
-  poke: Poke,
-): Promise<void> {
+export async function runPoke({ deps, backgroundDone }: Invocation, poke: Poke): Promise<void> {
   const [key] = deps.config.pokeSecrets;
   if (key === undefined) throw new LeaseholdError('config_invalid', 'POKE_SECRETS holds no key.');
   const { clock, ids, log, invocationMs } = deps;

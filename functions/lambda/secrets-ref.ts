@@ -11,12 +11,6 @@ export type SecretsRef =
  */
 export function parseSecretsRef(text: string): SecretsRef | undefined {
   const [, store, rest = ''] = /^(secretsmanager|ssm):(\S{1,512})$/.exec(text) ?? [];
-  switch (store) {
-    case 'secretsmanager':
-      return { store, id: rest };
-    case 'ssm':
-      return rest.startsWith('/') ? { store, path: rest } : undefined;
-    default:
-      return undefined;
-  }
+  if (store === 'secretsmanager') return { store, id: rest };
+  return store === 'ssm' && rest.startsWith('/') ? { store, path: rest } : undefined;
 }

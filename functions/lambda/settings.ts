@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { LeaseholdError } from '../../shared/errors.ts';
 import { parseWith, stating } from '../../shared/parse-with.ts';
+import { MAX_LAMBDA_SECONDS } from '../../shared/platform.ts';
 import type { WakeTarget } from '../wake/eventbridge-wake-clock.ts';
 import { parseSecretsRef } from './secrets-ref.ts';
 import type { SecretsRef } from './secrets-ref.ts';
@@ -12,6 +13,8 @@ export interface LambdaSettings {
   readonly secrets: SecretsRef | undefined;
   /** Function that pokes invoke; undefined: pokes go to `POKE_URL`, if anywhere. */
   readonly workerFunction: string | undefined;
+  /** Time-out of the function that works: what a handler may run for. */
+  readonly workerTimeoutSeconds: number;
   /** Undefined: nothing is woken at an instant, and the schedule alone drains. */
   readonly wake: WakeTarget | undefined;
 }
@@ -19,6 +22,7 @@ export interface LambdaSettings {
 const SECRETS_RULE =
   'must be "secretsmanager:" and the name or ARN of a secret, or "ssm:" and a path that begins with a slash';
 const FUNCTION_RULE = 'must be the name or ARN of a function';
+const TIMEOUT_RULE = `must be whole seconds from 1 to ${MAX_LAMBDA_SECONDS}`;
 const GROUP_RULE = 'must be the name of a schedule group: 1 to 64 letters, digits, ".", "-" or "_"';
 const ARN_RULE = 'must be an ARN';
 const TOGETHER_RULE =
@@ -33,7 +37,12 @@ const WAKE_NAMES = [
   'WAKE_ROLE_ARN',
   'WAKE_DEAD_LETTER_ARN',
 ] as const;
-export const LAMBDA_SETTING_NAMES = ['SECRETS', 'WORKER_FUNCTION', ...WAKE_NAMES] as const;
+export const LAMBDA_SETTING_NAMES = [
+  'SECRETS',
+  'WORKER_FUNCTION',
+  'WORKER_TIMEOUT_SECONDS',
+  ...WAKE_NAMES,
+] as const;
 
 const schema = z
   .object({
@@ -45,6 +54,12 @@ const schema = z
       .string(stating(FUNCTION_RULE))
       .regex(/^[\w:-]{1,200}$/, FUNCTION_RULE)
       .optional(),
+    WORKER_TIMEOUT_SECONDS: z
+      .string(stating(TIMEOUT_RULE))
+      .regex(/^[1-9]\d{0,2}$/, TIMEOUT_RULE)
+      .transform(Number)
+      .refine((seconds) => seconds <= MAX_LAMBDA_SECONDS, TIMEOUT_RULE)
+      .default(MAX_LAMBDA_SECONDS),
     WAKE_SCHEDULE_GROUP: z
       .string(stating(GROUP_RULE))
       .regex(/^[\w.-]{1,64}$/, GROUP_RULE)
@@ -83,6 +98,7 @@ export function parseLambdaSettings(record: Readonly<Record<string, unknown>>): 
   return Object.freeze({
     secrets: value.SECRETS === undefined ? undefined : parseSecretsRef(value.SECRETS),
     workerFunction: value.WORKER_FUNCTION,
+    workerTimeoutSeconds: value.WORKER_TIMEOUT_SECONDS,
     wake:
       value.WAKE_SCHEDULE_GROUP === undefined
         ? undefined

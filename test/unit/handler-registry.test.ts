@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { defineHandler } from '../../shared/handler.ts';
 import type { Handler } from '../../shared/handler.ts';
 import { handlerRegistry } from '../../shared/handler-registry.ts';
+import { CLOUDFLARE_WORKERS, MAX_LAMBDA_SECONDS, awsLambda } from '../../shared/platform.ts';
 
 function handler(fields: Partial<Handler> = {}): Handler {
   const plain = defineHandler({ queue: 'q', type: 't', schema: z.unknown(), run: () => undefined });
@@ -39,4 +40,18 @@ test.each<[string, Partial<Handler>[]]>([
   ['has maxRunSeconds that', [{ maxRunSeconds: 86_401 }]],
 ])('refuses at load what %s', (fault, handlers) => {
   expect(() => handlerRegistry(handlers.map((fields) => handler(fields)))).toThrow(fault);
+});
+
+test.each([
+  [CLOUDFLARE_WORKERS, 30],
+  [awsLambda(MAX_LAMBDA_SECONDS), 900],
+  [awsLambda(60), 60],
+])('C.1 refuses at load what may run for longer than $name lets it', (platform, seconds) => {
+  const most = handler({ maxRunSeconds: seconds });
+  expect(handlerRegistry([most, handler({ type: 'u' })], platform).find('q', 't')).toBe(most);
+  const longer = handler({ maxRunSeconds: seconds + 1 });
+  expect(() => handlerRegistry([longer], platform)).toThrow(
+    `has maxRunSeconds ${seconds + 1}, and a run on ${platform.name} ends after ${seconds} s: split the work into ` +
+      'shorter jobs, or give the queue the delivery "push" or "pull"',
+  );
 });
