@@ -26,6 +26,8 @@ import type { LambdaSettings } from './settings.ts';
 export interface ContainerDeps extends IsolateDeps {
   readonly poker: Poker;
   readonly wake: WakeClock;
+  /** See `LambdaSettings`, in milliseconds. */
+  readonly takesMoreMs: number;
 }
 
 export interface Container {
@@ -49,13 +51,21 @@ export function createContainer(): Container {
       if (kept !== undefined) return kept;
       const variables = containerEnvironment();
       const settings = parseLambdaSettings(variables);
-      const handlers = handlerRegistry(HANDLERS, awsLambda(settings.workerTimeoutSeconds));
+      const { workerTimeoutSeconds, takesMoreSeconds } = settings;
+      // A job that is taken last has this time left, and no less.
+      const platform = awsLambda(workerTimeoutSeconds - takesMoreSeconds);
+      const handlers = handlerRegistry(HANDLERS, platform);
       const secrets = settings.secrets === undefined ? {} : await readSecrets(settings.secrets);
       const isolate = createIsolateDeps({ ...secrets, ...variables }, handlers, {
         log,
         outbound: nodeOutbound,
       });
-      kept = { ...isolate, poker: pokerOf(settings, isolate), wake: wakeOf(settings, isolate) };
+      kept = {
+        ...isolate,
+        poker: pokerOf(settings, isolate),
+        wake: wakeOf(settings, isolate),
+        takesMoreMs: takesMoreSeconds * 1000,
+      };
       return kept;
     },
   };

@@ -57,7 +57,7 @@ async function appFor(
   if (!isRequest(event)) return { app: answering(() => refused()) };
   try {
     const invocation = await beginInvocation(container, context);
-    return { app: createApp(invocation.deps), invocation };
+    return { app: createApp(invocation.deps()), invocation };
   } catch (error) {
     return { app: answering(() => notConfigured(error, container.log)) };
   }

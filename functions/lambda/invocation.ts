@@ -1,12 +1,12 @@
 import { waitAtMost } from '../../shared/bounded-wait.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
-import type { Poke } from '../../shared/ports.ts';
+import type { Poke, Poker } from '../../shared/ports.ts';
 import { createApp } from '../app.ts';
 import type { AppDeps } from '../deps.ts';
 import { pokeRequest } from '../poker.ts';
 import { tick } from '../scheduled/tick.ts';
 import { BackgroundTasks } from './background-tasks.ts';
-import type { Container } from './container.ts';
+import type { Container, ContainerDeps } from './container.ts';
 
 /** What the runtime tells of an invocation. */
 export interface LambdaContext {
@@ -20,7 +20,9 @@ const INTERNAL_URL = new URL('https://leasehold.internal');
 
 /** One event from its coming to the last task that it started. */
 export interface Invocation {
-  readonly deps: AppDeps;
+  readonly kept: ContainerDeps;
+  /** As of now: what is left of the invocation shrinks. */
+  deps(): AppDeps;
   /** Waits for what was put into the background, as long as the platform lets it. */
   backgroundDone(): Promise<void>;
 }
@@ -33,7 +35,8 @@ export async function beginInvocation(
   const kept = await container.deps();
   const background = new BackgroundTasks();
   return {
-    deps: { ...kept, background, invocationMs: context.getRemainingTimeInMillis() },
+    kept,
+    deps: () => ({ ...kept, background, invocationMs: context.getRemainingTimeInMillis() }),
     backgroundDone: async () => {
       const left = context.getRemainingTimeInMillis() - END_MARGIN_MS;
       const waited = await waitAtMost(kept.timer, left, () => background.done());
@@ -46,31 +49,71 @@ export async function beginInvocation(
  * The scheduled pass. It throws what went wrong, so that Lambda tries it again and in the end keeps the event for a person
  * to see: an answer that tells of an error would count as success.
  */
-export async function runDrain({ deps, backgroundDone }: Invocation): Promise<void> {
+export async function runDrain(invocation: Invocation): Promise<void> {
+  const deps = invocation.deps();
   try {
     await tick(deps, AbortSignal.timeout(Math.max(0, deps.invocationMs - END_MARGIN_MS)));
   } finally {
-    await backgroundDone();
+    await invocation.backgroundDone();
   }
 }
 
 /**
- * Claims one job and runs it, through the same route as a poke over HTTP: what it leads to is decided in one place. Throws
- * what only a repeat can mend.
+ * Claims one job and runs it, through the same route as a poke over HTTP: what it leads to is decided in one place. Where
+ * that is another poke of the queue, the worker may serve it itself, early in its invocation.
+ *
+ * @throws what only a repeat can mend
  */
-export async function runPoke({ deps, backgroundDone }: Invocation, poke: Poke): Promise<void> {
-  const [key] = deps.config.pokeSecrets;
+export async function runPoke(invocation: Invocation, poke: Poke): Promise<void> {
+  const { clock, poker, takesMoreMs } = invocation.kept;
+  const startedAt = clock.now();
+  let next: Poke | undefined = poke;
+  while (next !== undefined) {
+    const chained: ChainedPoke = new ChainedPoke(poker, next);
+    try {
+      await runOnce({ ...invocation.deps(), poker: chained }, next);
+    } finally {
+      await invocation.backgroundDone();
+    }
+    const takesMore = clock.now() - startedAt < takesMoreMs;
+    if (chained.poke !== undefined && !takesMore) await poker.send(chained.poke);
+    // Served here, it is no deeper than the one that came.
+    next =
+      chained.poke !== undefined && takesMore ? { ...chained.poke, depth: poke.depth } : undefined;
+  }
+}
+
+/** Keeps the poke that continues a chain instead of sending it; sends every other. */
+class ChainedPoke implements Poker {
+  readonly #poker: Poker;
+  readonly #served: Poke;
+  poke: Poke | undefined;
+
+  constructor(poker: Poker, served: Poke) {
+    this.#poker = poker;
+    this.#served = served;
+  }
+
+  async send(poke: Poke): ReturnType<Poker['send']> {
+    if (poke.queue !== this.#served.queue || this.poke !== undefined) {
+      return await this.#poker.send(poke);
+    }
+    this.poke = poke;
+    return 'sent';
+  }
+}
+
+async function runOnce(deps: AppDeps, poke: Poke): Promise<void> {
+  const { clock, config, ids, invocationMs, log } = deps;
+  const [key] = config.pokeSecrets;
   if (key === undefined) throw new LeaseholdError('config_invalid', 'POKE_SECRETS holds no key.');
-  const { clock, ids, log, invocationMs } = deps;
   const request = pokeRequest(
     { baseUrl: INTERNAL_URL, key: key.reveal(), ids },
     poke,
     clock.now(),
     AbortSignal.timeout(invocationMs),
   );
-  const response = await createApp(deps).fetch(request);
-  await backgroundDone();
-  const { status } = response;
+  const { status } = await createApp(deps).fetch(request);
   if (status >= 500) throw new Error(`The poke was answered ${status}.`);
   if (status >= 300) log.warn('poke_refused', { queue: poke.queue, status });
 }

@@ -15,6 +15,8 @@ export interface LambdaSettings {
   readonly workerFunction: string | undefined;
   /** Time-out of the function that works: what a handler may run for. */
   readonly workerTimeoutSeconds: number;
+  /** How long into its invocation a worker may take another job of the same queue; 0: one job an invocation. */
+  readonly takesMoreSeconds: number;
   /** Undefined: nothing is woken at an instant, and the schedule alone drains. */
   readonly wake: WakeTarget | undefined;
 }
@@ -23,6 +25,7 @@ const SECRETS_RULE =
   'must be "secretsmanager:" and the name or ARN of a secret, or "ssm:" and a path that begins with a slash';
 const FUNCTION_RULE = 'must be the name or ARN of a function';
 const TIMEOUT_RULE = `must be whole seconds from 1 to ${MAX_LAMBDA_SECONDS}`;
+const TAKES_MORE_RULE = 'must be whole seconds, less than half of WORKER_TIMEOUT_SECONDS';
 const GROUP_RULE = 'must be the name of a schedule group: 1 to 64 letters, digits, ".", "-" or "_"';
 const ARN_RULE = 'must be an ARN';
 const TOGETHER_RULE =
@@ -41,6 +44,7 @@ export const LAMBDA_SETTING_NAMES = [
   'SECRETS',
   'WORKER_FUNCTION',
   'WORKER_TIMEOUT_SECONDS',
+  'WORKER_TAKES_MORE_SECONDS',
   ...WAKE_NAMES,
 ] as const;
 
@@ -60,6 +64,11 @@ const schema = z
       .transform(Number)
       .refine((seconds) => seconds <= MAX_LAMBDA_SECONDS, TIMEOUT_RULE)
       .default(MAX_LAMBDA_SECONDS),
+    WORKER_TAKES_MORE_SECONDS: z
+      .string(stating(TAKES_MORE_RULE))
+      .regex(/^\d{1,3}$/, TAKES_MORE_RULE)
+      .transform(Number)
+      .default(0),
     WAKE_SCHEDULE_GROUP: z
       .string(stating(GROUP_RULE))
       .regex(/^[\w.-]{1,64}$/, GROUP_RULE)
@@ -69,6 +78,13 @@ const schema = z
     WAKE_DEAD_LETTER_ARN: arn.optional(),
   })
   .superRefine((value, context) => {
+    if (value.WORKER_TAKES_MORE_SECONDS * 2 >= value.WORKER_TIMEOUT_SECONDS) {
+      context.addIssue({
+        code: 'custom',
+        path: ['WORKER_TAKES_MORE_SECONDS'],
+        message: TAKES_MORE_RULE,
+      });
+    }
     const missing = WAKE_NAMES.filter((name) => value[name] === undefined);
     if (missing.length === 0 || missing.length === WAKE_NAMES.length) return;
     for (const name of missing) {
@@ -99,6 +115,7 @@ export function parseLambdaSettings(record: Readonly<Record<string, unknown>>): 
     secrets: value.SECRETS === undefined ? undefined : parseSecretsRef(value.SECRETS),
     workerFunction: value.WORKER_FUNCTION,
     workerTimeoutSeconds: value.WORKER_TIMEOUT_SECONDS,
+    takesMoreSeconds: value.WORKER_TAKES_MORE_SECONDS,
     wake:
       value.WAKE_SCHEDULE_GROUP === undefined
         ? undefined

@@ -95,6 +95,8 @@ export async function drain(
   };
   log.info('drained', {
     queues: report.queues,
+    // What an alarm goes by; 0: nothing is due.
+    oldest_due_seconds: Math.floor((oldestAgeMs(work) ?? 0) / 1000),
     pokes: report.pokes,
     failed_pokes: report.failedPokes,
     settled: report.settled,
@@ -104,13 +106,20 @@ export async function drain(
 }
 
 /** From the look at the database on, by its clock; undefined: nothing is due and nothing waits for a time. */
-function nextWakeInMs({ queues, nextAt, now }: DueWork): number | undefined {
+function nextWakeInMs(work: DueWork): number | undefined {
+  const { nextAt, now } = work;
   const waits: number[] = [];
   // An instant read to the millisecond lies up to one before the real one.
   if (nextAt !== null) waits.push(nextAt.getTime() - now.getTime() + 1);
-  const oldest = Math.min(...queues.map(({ oldestDueAt }) => oldestDueAt.getTime()));
-  if (Number.isFinite(oldest)) waits.push(lookAgainAfterMs(now.getTime() - oldest));
+  const age = oldestAgeMs(work);
+  if (age !== undefined) waits.push(lookAgainAfterMs(age));
   return waits.length === 0 ? undefined : Math.min(...waits);
+}
+
+/** How long the oldest due work has been due; undefined: nothing is. */
+function oldestAgeMs({ queues, now }: DueWork): number | undefined {
+  const oldest = Math.min(...queues.map(({ oldestDueAt }) => oldestDueAt.getTime()));
+  return Number.isFinite(oldest) ? now.getTime() - oldest : undefined;
 }
 
 /** Whether `/v1/work` would do something for it: push its jobs, or run them here. Who pulls asks by itself. */
