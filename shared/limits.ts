@@ -76,6 +76,14 @@ export const WAKE_BATCH_MS = 250;
 export const MAX_WAKE_BATCHES = 8;
 /** A request hands a due instant to the wake clock within this time, or leaves it to the safety sweep. */
 export const WAKE_TIMEOUT_MS = 10_000;
+/** An alarm that is late by more has been lost: platforms may be a minute late when they move an object. */
+export const WAKE_STUCK_MS = 90_000;
+/** Between the end of one drain of the wake clock and the start of the next, at least. */
+export const DRAIN_GAP_MS = 250;
+/** A tick of the wake clock that has not ended by then counts as failed; alarms on Workers may take 15 minutes. */
+export const MAX_TICK_MS = 5 * 60 * 1000;
+/** After a failed tick the next comes after this time, doubled with each that fails. */
+export const FAILED_TICK_MS = 2000;
 /** A look into the database however quiet it is; each costs a serverless one its wake-up and five minutes (docs/sleep.md). */
 export const DEFAULT_SAFETY_SWEEP_MINUTES = 60;
 export const MAX_SAFETY_SWEEP_MINUTES = 7 * 24 * 60;

@@ -15,6 +15,8 @@ export interface WorkerBuild {
   readonly vars: Readonly<Record<string, string>>;
   /** Binding name to Worker name. */
   readonly services: Readonly<Record<string, string>>;
+  /** Binding name to the class of durable objects in this Worker. */
+  readonly durableObjects: Readonly<Record<string, string>>;
 }
 
 /**
@@ -31,6 +33,7 @@ export async function buildWorker(outdir: string, entry?: string): Promise<Worke
     'deploy',
     ...(entry === undefined ? [] : [entry]),
     '--dry-run',
+    '--env=', // the settings at the top of the file
     '--outdir',
     outdir,
   ]);
@@ -41,6 +44,9 @@ export async function buildWorker(outdir: string, entry?: string): Promise<Worke
     code: readFileSync(join(outdir, basename(main).replace(/\.ts$/, '.js')), 'utf8'),
     vars: config.vars,
     services: Object.fromEntries(config.services.map(({ binding, service }) => [binding, service])),
+    durableObjects: Object.fromEntries(
+      config.durable_objects.bindings.map(({ name, class_name: className }) => [name, className]),
+    ),
   };
 }
 
@@ -52,6 +58,9 @@ interface WranglerConfig {
   readonly compatibility_flags: readonly string[];
   readonly vars: Readonly<Record<string, string>>;
   readonly services: readonly { readonly binding: string; readonly service: string }[];
+  readonly durable_objects: {
+    readonly bindings: readonly { readonly name: string; readonly class_name: string }[];
+  };
 }
 
 function readConfig(): WranglerConfig {

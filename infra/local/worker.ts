@@ -56,6 +56,14 @@ function miniflareOptions({ build, env, port, log }: WorkerOptions): MiniflareOp
   const services = Object.entries(build.services).map(
     ([name, worker]) => [name, { type: 'worker' as const, worker }] as const,
   );
+  const objects = Object.entries(build.durableObjects);
+  const classes = objects.map(
+    ([, className]) => [className, { type: 'durable-object', storage: 'sqlite' }] as const,
+  );
+  const namespaces = objects.map(
+    ([name, exportName]) =>
+      [name, { type: 'durable-object' as const, worker: build.name, exportName }] as const,
+  );
   return {
     host: '127.0.0.1',
     port: port ?? 0,
@@ -74,10 +82,12 @@ function miniflareOptions({ build, env, port, log }: WorkerOptions): MiniflareOp
             modulesRoot: '/',
             modules: { 'worker.js': { type: 'esm', contents: build.code } },
           },
-          env: Object.fromEntries<(typeof settings)[number][1] | (typeof services)[number][1]>([
-            ...settings,
-            ...services,
-          ]),
+          env: Object.fromEntries<
+            | (typeof settings)[number][1]
+            | (typeof services)[number][1]
+            | (typeof namespaces)[number][1]
+          >([...settings, ...services, ...namespaces]),
+          exports: Object.fromEntries(classes),
         },
       },
     ],

@@ -35,6 +35,7 @@ export interface DeployedWorker {
     readonly queue: string;
     readonly type: string;
     readonly payload: JsonValue;
+    readonly delay_seconds?: number;
   }): Promise<string>;
   job(id: string): Promise<Job>;
   /** A signed poke, as Workers send them to each other; gives the answer. */
@@ -76,6 +77,8 @@ export async function createDeployment(): Promise<Deployment> {
           DATABASE_URL: connectionString,
           AUTH_SECRET: authSecret,
           POKE_SECRETS: pokeSecret,
+          // A tick of the cron is the drain itself, and nothing happens between two of them.
+          TIMED_WAKES: 'off',
           ...env,
         },
         log: (line) => void logs.push(line),
