@@ -42,7 +42,7 @@ const MAX_RETRIES = 8;
  *
  * Nothing is ever read, changed or deleted: Scheduler has no compare-and-set, so two callers that move one schedule can
  * put the later instant over the earlier, and a schedule that has just run may delete itself from under whoever moves it.
- * `docs/decisions/0006-a-wake-up-on-aws-is-named-after-its-instant.md` has the numbers.
+ * `docs/decisions/0009-a-wake-up-on-aws-is-named-after-its-instant.md` has the numbers.
  *
  * @example const wake = createEventBridgeWakeClock({ client: new SchedulerClient(), target, input, clock, ids });
  */
