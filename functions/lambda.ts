@@ -30,15 +30,17 @@ export async function handler(event: unknown, context: LambdaContext): Promise<u
 }
 
 /** For a function URL that streams (`RESPONSE_STREAM`); undefined outside Lambda's runtime. */
-export const stream = lambdaRuntime()?.streamifyResponse(async (event, responseStream, context) => {
-  const read = readEvent(event);
-  if (read.kind === 'http') {
-    await streamHttp(CONTAINER, read.event, responseStream, context);
-    return;
-  }
-  await runEvent(read, context);
-  responseStream.end();
-});
+export const stream = lambdaRuntime()?.streamifyResponse?.(
+  async (event, responseStream, context) => {
+    const read = readEvent(event);
+    if (read.kind === 'http') {
+      await streamHttp(CONTAINER, read.event, responseStream, context);
+      return;
+    }
+    await runEvent(read, context);
+    responseStream.end();
+  },
+);
 
 async function runEvent(
   event: Exclude<LambdaEvent, { kind: 'http' }>,
@@ -66,14 +68,15 @@ function logFailure(event: string, error: unknown): void {
   log.error('invocation_failed', { event, code });
 }
 
+/** The SDK makes the global too, with other things in it. */
 interface LambdaRuntime {
-  streamifyResponse(
+  readonly streamifyResponse?: (
     handler: (
       event: unknown,
       responseStream: { end(): void },
       context: LambdaContext,
     ) => Promise<void>,
-  ): StreamHandler;
+  ) => StreamHandler;
 }
 
 function lambdaRuntime(): LambdaRuntime | undefined {
