@@ -57,7 +57,7 @@ async function runEvent(
   }
 }
 
-function logFailure(event: string, error: unknown): void {
+function logFailure(kind: LambdaEvent['kind'], error: unknown): void {
   const { log } = CONTAINER;
   if (error instanceof LeaseholdError) {
     for (const { path, message } of error.problems) {
@@ -65,7 +65,7 @@ function logFailure(event: string, error: unknown): void {
     }
   }
   const code = error instanceof LeaseholdError ? error.code : 'internal_error';
-  log.error('invocation_failed', { event, code });
+  log.error('invocation_failed', { kind, code });
 }
 
 /** The SDK makes the global too, with other things in it. */

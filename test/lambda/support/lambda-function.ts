@@ -30,6 +30,8 @@ export interface LambdaFunction {
   readonly running: number;
   /** Containers that were started, in all. */
   readonly started: number;
+  /** Kills the containers that run, as Lambda does at the end of their time: no code of ours runs then. */
+  killRunning(): void;
   close(): Promise<void>;
 }
 
@@ -97,6 +99,9 @@ export function createLambdaFunction(options: LambdaFunctionOptions): LambdaFunc
         running -= 1;
         waiting.shift()?.();
       }
+    },
+    killRunning: () => {
+      for (const child of all) if (!idle.includes(child)) child.kill('SIGKILL');
     },
     close: async () => {
       const gone = [...all].map((child) => new Promise((resolve) => child.once('exit', resolve)));
