@@ -100,7 +100,6 @@ describe('C.1 the bundle', () => {
     const [api, worker] = [await buildLambda('ApiFunction'), await buildLambda('WorkerFunction')];
     expect([api.warnings, worker.warnings]).toEqual([[], []]);
     expect(api.bytes).toBe(worker.bytes);
-    console.info(`The Lambda bundle has ${Math.round(api.bytes / 1024)} KiB.`);
     expect(api.bytes).toBeLessThan(2 * 1024 * 1024);
   });
 

@@ -105,6 +105,19 @@ describe('case J1 the guard stands before every send', () => {
     expect(await push.start()).toMatchObject({ outcome: 'succeeded' });
   });
 
+  test('case J1 what was looked up and checked is what is connected to, whatever the name says by then', async () => {
+    const push = scriptedPush();
+    const answers = [['93.184.215.14', '93.184.215.15'], ['169.254.169.254']];
+    push.script.lookup = async () => answers.shift() ?? [];
+    const connected: (readonly string[] | undefined)[] = [];
+    push.script.fetch = async (_request, options) => {
+      connected.push(options?.addresses);
+      return new Response('done');
+    };
+    await push.start();
+    expect(connected).toEqual([['93.184.215.14', '93.184.215.15']]);
+  });
+
   test('a host that the deployment lists is not looked up', async () => {
     const push = scriptedPush();
     push.script.lookup = async () => ['10.0.0.1'];

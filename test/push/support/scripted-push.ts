@@ -25,7 +25,7 @@ export interface ScriptedPush {
   readonly recorded: boolean[];
   /** The network and the far end; a test may replace them. */
   readonly script: {
-    fetch: (request: Request) => Promise<Response>;
+    fetch: Outbound['fetch'];
     lookup: Outbound['lookup'] | undefined;
     heartbeat: () => Promise<HeartbeatOutcome>;
     moreDue: boolean;
@@ -69,9 +69,9 @@ export function scriptedPush(): ScriptedPush {
           keys: keys.map((key) => new Secret(key)),
           policy,
           outbound: {
-            fetch: async (request) => {
+            fetch: async (request, options) => {
               push.requests.push(request);
-              return await push.script.fetch(request);
+              return await push.script.fetch(request, options);
             },
             ...(lookup === undefined ? {} : { lookup }),
           },
