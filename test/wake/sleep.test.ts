@@ -28,7 +28,7 @@ async function start(options: Partial<WakeWorldOptions> = {}): Promise<void> {
   });
   world = await createWakeWorld({ handlers: [handler], ...options });
   // The first look of a new deployment, and of its isolate at the schema.
-  await world.clock.check();
+  await world.check();
   await world.settle();
   await world.pass(MINUTE_MS);
 }

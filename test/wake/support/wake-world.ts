@@ -9,6 +9,7 @@ import { createBatchedWakeClock } from '../../../functions/wake/batched-wake-clo
 import { createHeldPoker } from '../../../functions/wake/held-poker.ts';
 import { webClock, webTimer } from '../../../functions/web-ports.ts';
 import type { Handler } from '../../../shared/handler.ts';
+import type { Poker, Timer } from '../../../shared/ports.ts';
 import type { WakeClock } from '../../../shared/wake/wake-clock.ts';
 import { createAppHarness, POKE_KEY } from '../../routes/support/app-harness.ts';
 import type { Answer, AppHarness, CallOptions } from '../../routes/support/app-harness.ts';
@@ -18,6 +19,11 @@ const MINUTE_MS = 60_000;
 /** Where platforms stop calls from a function to itself. */
 const MAX_SELF_CALLS_DEEP = 16;
 
+/** Sent and never seen again, so that nobody can tell. */
+const LOST: Poker = { send: async () => 'sent' };
+/** Moments in which the wishes of several requests are collected are over soon. */
+const QUICK: Timer = { sleep: (milliseconds, signal) => webTimer.sleep(milliseconds / 25, signal) };
+
 export interface WakeWorldOptions {
   readonly handlers: readonly Handler[];
   readonly config?: Readonly<Record<string, string>>;
@@ -25,6 +31,7 @@ export interface WakeWorldOptions {
   readonly sweepMs?: number | null;
   /** What becomes of an instant on its way to the wake clock. Default: it arrives. */
   readonly wakes?: 'arrive' | 'lost' | 'doubled';
+  /** What becomes of pokes of inserts and chains; those of drains arrive, once or twice. */
   readonly pokes?: 'arrive' | 'lost' | 'doubled';
 }
 
@@ -35,10 +42,13 @@ export interface WakeWorldOptions {
 export interface WakeWorld {
   readonly app: AppHarness;
   readonly alarm: FakeAlarm;
-  readonly clock: AlarmClock;
   readonly deps: AppDeps;
   /** Ticks that ran, pokes that were sent, the deepest self-call and those that were refused. */
   readonly counts: { ticks: number; pokes: number; deepest: number; refused: number };
+  /** What the cron does. */
+  check(): Promise<void>;
+  /** The clock loses all that it kept, and its memory. */
+  wipe(): void;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Lets time pass: alarms ring when it is their time, the cron comes each minute, and what they start is waited for. */
   pass(milliseconds: number, options?: { readonly cron?: boolean }): Promise<void>;
@@ -59,17 +69,19 @@ export async function createWakeWorld(options: WakeWorldOptions): Promise<WakeWo
   const sweepMs = options.sweepMs === undefined ? 60 * MINUTE_MS : (options.sweepMs ?? undefined);
   // Whoever is called by the platform stands at the top, however it came to be called.
   const alarm = new FakeAlarm({ now: webClock.now, ring: () => depth.run(0, () => clock.ring()) });
-  const clock = new AlarmClock({
-    storage: alarm,
-    clock: webClock,
-    timer: webTimer,
-    log: app.log,
-    sweepMs: () => sweepMs,
-    tick: async (signal) => {
-      counts.ticks += 1;
-      await tick({ ...app.deps(), poker, wake: clock }, signal);
-    },
-  });
+  const newClock = (): AlarmClock =>
+    new AlarmClock({
+      storage: alarm,
+      clock: webClock,
+      timer: webTimer,
+      log: app.log,
+      sweepMs: () => sweepMs,
+      tick: async (signal) => {
+        counts.ticks += 1;
+        await tick({ ...app.deps(), poker, wake: clock }, signal);
+      },
+    });
+  let clock = newClock();
   const poker = createPoker({
     ...app.deps(),
     baseUrl: new URL('https://leasehold.test'),
@@ -82,7 +94,6 @@ export async function createWakeWorld(options: WakeWorldOptions): Promise<WakeWo
         counts.refused += 1;
         return new Response('error 1019', { status: 530 });
       }
-      if (options.pokes === 'lost') return new Response('gone', { status: 503 });
       const times = options.pokes === 'doubled' ? 2 : 1;
       const copies = Array.from({ length: times }, () => request.clone());
       const answers = await depth.run(
@@ -93,20 +104,30 @@ export async function createWakeWorld(options: WakeWorldOptions): Promise<WakeWo
     },
   });
   const deps: AppDeps = app.deps({
-    poker: createHeldPoker(poker, { clock: webClock, inFlight: new Set() }),
-    wake: createBatchedWakeClock(onTheWay(clock, options.wakes), {
+    poker: createHeldPoker(options.pokes === 'lost' ? LOST : poker, {
       clock: webClock,
-      timer: webTimer,
-      batch: { waiting: undefined, handedOnAt: undefined },
+      inFlight: new Set(),
     }),
+    wake: createBatchedWakeClock(
+      onTheWay((at) => clock.wakeAt(at), options.wakes),
+      {
+        clock: webClock,
+        timer: QUICK,
+        batch: { waiting: undefined, handedOnAt: undefined },
+      },
+    ),
   });
 
   const world: WakeWorld = {
     app,
     alarm,
-    clock,
     deps,
     counts,
+    check: () => clock.check(),
+    wipe: () => {
+      alarm.wipe();
+      clock = newClock();
+    },
     call: async (method, path, callOptions) =>
       await app.callApp({ deps }, await app.request(method, path, callOptions)),
     pass: async (milliseconds, { cron = true } = {}) => {
@@ -145,16 +166,19 @@ export async function createWakeWorld(options: WakeWorldOptions): Promise<WakeWo
   return world;
 }
 
-function onTheWay(clock: WakeClock, wakes: WakeWorldOptions['wakes'] = 'arrive'): WakeClock {
+function onTheWay(
+  wakeAt: WakeClock['wakeAt'],
+  wakes: WakeWorldOptions['wakes'] = 'arrive',
+): WakeClock {
   switch (wakes) {
     case 'arrive':
-      return clock;
+      return { wakeAt };
     case 'lost':
       return { wakeAt: async () => undefined };
     case 'doubled':
       return {
         wakeAt: async (at) => {
-          await Promise.all([clock.wakeAt(at), clock.wakeAt(at)]);
+          await Promise.all([wakeAt(at), wakeAt(at)]);
         },
       };
   }
