@@ -4,7 +4,7 @@ import { poolerBinary } from './support/pooler.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const RUNTIME_TESTS = 'test/runtime/**/*.test.ts';
+const RUNTIME_TESTS = ['test/runtime/**/*.test.ts', 'test/behaviour/workerd.test.ts'];
 /** What the product does with the database, without the tests of the tools around it. */
 const DATABASE_TESTS = ['sql', 'races', 'routes'].map((room) => `test/${room}/**/*.test.ts`);
 
@@ -30,7 +30,7 @@ export default defineConfig({
           ...everywhere,
           name: 'process',
           include: ['test/**/*.test.ts'],
-          exclude: [RUNTIME_TESTS],
+          exclude: RUNTIME_TESTS,
         },
       },
       {
@@ -38,7 +38,7 @@ export default defineConfig({
         test: {
           ...everywhere,
           name: 'workerd',
-          include: [RUNTIME_TESTS],
+          include: RUNTIME_TESTS,
           // Builds the Worker, once a run and only when one of these tests runs.
           globalSetup: ['test/support/build-setup.ts'],
         },
