@@ -177,7 +177,9 @@ export function behaviour(start: StartForm): void {
         await quiet.enqueue(REPORT),
       ];
       await quiet.form.drain();
-      for (const id of ids) await quiet.reaches(id, 'succeeded');
+      for (const id of ids) {
+        expect(await quiet.reaches(id, 'succeeded')).toMatchObject({ attempt: 1 });
+      }
     });
   });
 
