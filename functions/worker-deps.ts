@@ -1,4 +1,5 @@
 import { handlerRegistry } from '../shared/handler-registry.ts';
+import { CLOUDFLARE_WORKERS } from '../shared/platform.ts';
 import type { Poker } from '../shared/ports.ts';
 import type { WakeClock } from '../shared/wake/wake-clock.ts';
 import type { Background } from './background.ts';
@@ -52,9 +53,9 @@ const WAKE_CLOCK_NAME = 'wake-clock';
  * What a handler behind a poke can count on: the poke waits in `waitUntil`, which ends 30 s after the caller's answer,
  * and the vendor's pages disagree whether an HTTP request itself may take longer.
  */
-const INVOCATION_MS = 30_000;
+const INVOCATION_MS = CLOUDFLARE_WORKERS.maxRunSeconds * 1000;
 
-const HANDLER_REGISTRY = handlerRegistry(HANDLERS);
+const HANDLER_REGISTRY = handlerRegistry(HANDLERS, CLOUDFLARE_WORKERS);
 
 const ISOLATES = new WeakMap<WorkerEnv, Isolate>();
 

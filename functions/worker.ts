@@ -2,10 +2,10 @@ import { LeaseholdError } from '../shared/errors.ts';
 import type { Log } from '../shared/ports.ts';
 import { createApp } from './app.ts';
 import { createJsonLog } from './json-log.ts';
-import { problemResponse } from './middleware/problem.ts';
+import { notConfigured } from './not-configured.ts';
 import { tick } from './scheduled/tick.ts';
 import { NO_WAKE_CLOCK } from './wake/no-wake-clock.ts';
-import { webClock, webIds } from './web-ports.ts';
+import { webClock } from './web-ports.ts';
 import { invocationDeps, wakeClockOf } from './worker-deps.ts';
 import type { WorkerEnv } from './worker-deps.ts';
 
@@ -17,7 +17,7 @@ export default {
     try {
       return await createApp(invocationDeps(env, execution)).fetch(request);
     } catch (error) {
-      return notConfigured(error);
+      return notConfigured(error, logOf());
     }
   },
 
@@ -47,16 +47,6 @@ async function wakeClockChecked(env: WorkerEnv): Promise<boolean> {
     logOf().warn('wake_failed', { reason: 'error' });
     return false;
   }
-}
-
-/** Only wrong settings end here. The log names them for whoever deployed this; the caller learns nothing. */
-function notConfigured(error: unknown): Response {
-  if (error instanceof LeaseholdError) {
-    for (const { path, message } of error.problems) {
-      logOf().error('config_invalid', { setting: path, rule: message });
-    }
-  }
-  return problemResponse(error, webIds.uuidv7());
 }
 
 function logOf(): Log {
