@@ -35,6 +35,8 @@ describe('C.1 a scheduler event', () => {
       result: null,
     });
     expect(logged().slice(before)).toEqual(['drained', 'retained']);
+    // What the alarm of the stack goes by.
+    expect(JSON.parse(stack.logs[before] ?? '')).toMatchObject({ oldest_due_seconds: 0, pokes: 1 });
     await stack.cloud.settled();
     expect(await stack.job(id)).toMatchObject({ state: 'succeeded' });
   });
@@ -100,6 +102,19 @@ describe('C.1 settings of a container', () => {
     ]);
   });
 
+  test('C.1 a handler that may run for longer than the worker is refused, with the remedy', async () => {
+    await deploy({ env: { WORKER_TIMEOUT_SECONDS: '40', WORKER_TAKES_MORE_SECONDS: '19' } });
+    await expect(stack.drain()).rejects.toThrow('threw');
+    const [fault] = stack.logs.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(fault).toMatchObject({
+      event: 'config_invalid',
+      setting: 'handlers',
+      rule: expect.stringMatching(
+        /^"http.request" of queue "http" has maxRunSeconds 25, and a run on AWS Lambda ends after 21 s: .*"push" or "pull"/,
+      ) as unknown,
+    });
+  });
+
   test('a secret that cannot be read is tried again by the next event of the same container', async () => {
     await deploy();
     const [[name, secret]] = [...stack.cloud.secrets] as [[string, string]];
@@ -125,6 +140,15 @@ describe('C.1 settings of a container', () => {
 });
 
 describe('B.1 wake-ups on AWS', () => {
+  test('a database that takes five seconds to wake: the first enqueue succeeds, and nothing is doubled', async () => {
+    await deploy();
+    stack.endpoint.faults.next({ kind: 'delay', ms: 5000 });
+    const id = await stack.enqueue(JOB);
+    await stack.cloud.settled();
+    expect(await stack.job(id)).toMatchObject({ state: 'succeeded', attempt: 1 });
+    expect(await counts()).toEqual({ live: 0, done: 1 });
+  });
+
   test('a job for later arms one schedule, and nothing reaches the database before it', async () => {
     await deploy({ cloud: { runsSchedules: false } });
     const dueAt = Date.now() + 3_600_000;

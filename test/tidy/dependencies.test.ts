@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readIfPresent } from './source-files.ts';
+import { readIfPresent, sourceFiles } from './source-files.ts';
+import { importsOf } from './syntax.ts';
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -28,6 +29,20 @@ describe('dependencies', () => {
       path.endsWith(`node_modules/${name}`),
     );
     expect(copies).toEqual([`node_modules/${name}`]);
+  });
+
+  test.each([
+    ['@neondatabase/serverless', 'shared/database'],
+    ['hono', 'functions'],
+    ['zod', 'shared/schemas'],
+    ['@aws-sdk/client-scheduler', 'functions/wake'],
+    ['miniflare', 'infra/local'],
+    ['vitest', 'test'],
+  ])('C.3 %s does its work in %s/', (name, folder) => {
+    const users = sourceFiles(folder, ['.ts']).filter((file) =>
+      importsOf(file).some(({ from, typeOnly }) => from === name && !typeOnly),
+    );
+    expect(users).not.toEqual([]);
   });
 
   test('docs/dependencies.md gives the reason for each', () => {
