@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Each has its own compiler settings: what a folder may use differs. */
-const TYPED_FOLDERS = ['shared', 'functions', 'functions/lambda', 'infra', 'test'];
+const TYPED_FOLDERS = [
+  'shared',
+  'functions',
+  'functions/lambda',
+  'infra',
+  'test',
+  'test/runtime/worker',
+];
 
 interface Check {
   readonly name: string;

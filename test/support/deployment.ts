@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { uuidv7 } from 'uuidv7';
 import { inject } from 'vitest';
+import type { WorkerBuild } from '../../infra/local/build-worker.ts';
 import { isAlive } from '../../infra/local/processes.ts';
 import type { SqlEndpoint } from '../../infra/local/sql-endpoint/endpoint.ts';
 import { localToken } from '../../infra/local/token.ts';
@@ -49,13 +50,13 @@ export interface DeployedWorker {
 const DEATH_POLL_MS = 10;
 
 /**
+ * @param build another Worker than the deployed one
  * @example
  * const deployment = await createDeployment();
  * const worker = await deployment.start({ INSERT_POKES: 'off' });
  * afterAll(() => deployment.close());
  */
-export async function createDeployment(): Promise<Deployment> {
-  const build = inject('worker');
+export async function createDeployment(build: WorkerBuild = inject('worker')): Promise<Deployment> {
   const database = await createTestDatabase();
   const { endpoint, connectionString } = await createHttpSql(database);
   const authSecret = randomBytes(32).toString('base64url');
