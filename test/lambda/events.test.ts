@@ -3,6 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createLambdaStack } from './support/stack.ts';
 import type { LambdaStack, StackOptions } from './support/stack.ts';
 
+/** Of tests that wait for a schedule: the grid alone is ten seconds. */
+const SLOW_MS = 60_000;
 const JOB = { queue: 'reports', type: 'report.csv', payload: { rows: [{ a: 1 }] } };
 
 let stack: LambdaStack;
@@ -170,32 +172,40 @@ describe('B.1 wake-ups on AWS', () => {
     expect(stack.endpoint.requests).toBe(before);
   });
 
-  test('a delayed job starts after its time, woken by its schedule alone', async () => {
-    await deploy();
-    const dueAt = Date.now() + 1000;
-    const response = await stack.request('/v1/jobs', {
-      method: 'POST',
-      body: JSON.stringify({ ...JOB, due_at: new Date(dueAt).toISOString() }),
-    });
-    const { id } = (await response.json()) as { readonly id: string };
-    await expect
-      .poll(() => stack.job(id).then(({ state }) => state), { timeout: 25_000, interval: 500 })
-      .toBe('succeeded');
-    expect(await counts()).toEqual({ live: 0, done: 1 });
-  });
+  test(
+    'a delayed job starts after its time, woken by its schedule alone',
+    async () => {
+      await deploy();
+      const dueAt = Date.now() + 1000;
+      const response = await stack.request('/v1/jobs', {
+        method: 'POST',
+        body: JSON.stringify({ ...JOB, due_at: new Date(dueAt).toISOString() }),
+      });
+      const { id } = (await response.json()) as { readonly id: string };
+      await expect
+        .poll(() => stack.job(id).then(({ state }) => state), { timeout: 50_000, interval: 500 })
+        .toBe('succeeded');
+      expect(await counts()).toEqual({ live: 0, done: 1 });
+    },
+    SLOW_MS,
+  );
 });
 
 describe('C.4 chains of pokes on AWS', () => {
-  test('S1.16 more jobs than a chain can run drain to the end, and no chain comes near the limit of Lambda', async () => {
-    await deploy({ concurrency: 2 });
-    const jobs = Array.from({ length: 60 }, () => JOB);
-    const body = JSON.stringify({ jobs });
-    expect((await stack.request('/v1/jobs/batch', { method: 'POST', body })).status).toBe(201);
-    await expect.poll(counts, { timeout: 28_000, interval: 250 }).toEqual({ live: 0, done: 60 });
-    expect(stack.cloud.deepest).toBeGreaterThan(1);
-    expect(stack.cloud.deepest).toBeLessThanOrEqual(10);
-    expect(stack.cloud.deadLetters).toEqual([]);
-  });
+  test(
+    'S1.16 more jobs than a chain can run drain to the end, and no chain comes near the limit of Lambda',
+    async () => {
+      await deploy({ concurrency: 2 });
+      const jobs = Array.from({ length: 60 }, () => JOB);
+      const body = JSON.stringify({ jobs });
+      expect((await stack.request('/v1/jobs/batch', { method: 'POST', body })).status).toBe(201);
+      await expect.poll(counts, { timeout: 50_000, interval: 250 }).toEqual({ live: 0, done: 60 });
+      expect(stack.cloud.deepest).toBeGreaterThan(1);
+      expect(stack.cloud.deepest).toBeLessThanOrEqual(10);
+      expect(stack.cloud.deadLetters).toEqual([]);
+    },
+    SLOW_MS,
+  );
 
   test('C.2 a worker that may take more runs them in few invocations', async () => {
     await deploy({ env: { WORKER_TAKES_MORE_SECONDS: '30' } });
