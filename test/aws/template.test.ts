@@ -57,6 +57,22 @@ describe('C.6 references in the SAM template', () => {
     );
   });
 
+  test('no resource waits for itself, by whatever way', () => {
+    const shared = references(template.Globals.Function);
+    const needs = new Map(
+      resources.map(([name, resource]) => {
+        const own = references(resource as unknown as Value);
+        const all = resource.Type === 'AWS::Serverless::Function' ? [...own, ...shared] : own;
+        return [name, all.map((one) => one.split('.')[0] ?? '')] as const;
+      }),
+    );
+    const circles = (name: string, path: readonly string[]): string[] =>
+      path.includes(name)
+        ? [[...path, name].join(' > ')]
+        : (needs.get(name) ?? []).flatMap((one) => circles(one, [...path, name]));
+    expect(resources.flatMap(([name]) => circles(name, []))).toEqual([]);
+  });
+
   test('every parameter and condition is used', () => {
     const used = new Set(references(template as unknown as Value));
     expect(Object.keys(template.Parameters).filter((name) => !used.has(name))).toEqual([]);

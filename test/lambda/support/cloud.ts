@@ -33,9 +33,15 @@ export interface CloudOptions {
   readonly retriesMs: readonly number[];
   /** Schedules run by themselves; otherwise a test takes them out. */
   readonly runsSchedules: boolean;
+  /** How often an event that was accepted is delivered: AWS promises once or more. Default: once. */
+  readonly copies?: (event: unknown) => number;
 }
 
-export async function startCloud({ retriesMs, runsSchedules }: CloudOptions): Promise<Cloud> {
+export async function startCloud({
+  retriesMs,
+  runsSchedules,
+  copies = () => 1,
+}: CloudOptions): Promise<Cloud> {
   const deadLetters: unknown[] = [];
   const invocations: { readonly event: unknown; readonly depth: number }[] = [];
   const secrets = new Map<string, string>();
@@ -127,8 +133,10 @@ export async function startCloud({ retriesMs, runsSchedules }: CloudOptions): Pr
     secrets,
     invokeAsync: (name, event, depth = 0) => {
       invocations.push({ event, depth });
-      const delivery = deliver(name, event, depth).finally(() => underway.delete(delivery));
-      underway.add(delivery);
+      for (let copy = 0; copy < copies(event); copy += 1) {
+        const delivery = deliver(name, event, depth).finally(() => underway.delete(delivery));
+        underway.add(delivery);
+      }
     },
     settled: async () => {
       while (underway.size > 0) await Promise.all(underway);
