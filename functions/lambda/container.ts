@@ -56,7 +56,7 @@ export function createContainer(): Container {
       const platform = awsLambda(workerTimeoutSeconds - takesMoreSeconds);
       const handlers = handlerRegistry(HANDLERS, platform);
       const secrets = settings.secrets === undefined ? {} : await readSecrets(settings.secrets);
-      const isolate = createIsolateDeps({ ...secrets, ...variables }, handlers, {
+      const isolate = createIsolateDeps({ ...secrets, ...given(variables) }, handlers, {
         log,
         outbound: nodeOutbound,
       });
@@ -69,6 +69,13 @@ export function createContainer(): Container {
       return kept;
     },
   };
+}
+
+/** An empty variable is one that is not given: it takes nothing away from what the secrets hold. */
+function given(
+  variables: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
 }
 
 function pokerOf({ workerFunction }: LambdaSettings, isolate: IsolateDeps): Poker {
