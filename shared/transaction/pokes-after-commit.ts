@@ -1,15 +1,13 @@
 import type { Poker } from '../ports.ts';
 import type { EnqueuedJob } from '../queue/enqueued-job.ts';
 
-/** The jobs of a batch are due microseconds apart, to keep their order. */
-const DUE_AT_ONCE_MS = 50;
-
 export interface PokesAfterCommit {
   /** Notes the queues of jobs that were added; sends nothing. */
   add(jobs: readonly EnqueuedJob[]): void;
   /**
-   * Call it when the commit is done: sends one poke for each queue with a job that is due at once, then forgets them.
-   * Never rejects: the jobs are committed, and the drain finds what a poke did not reach.
+   * Call it when the commit is done: sends one poke for each queue, then forgets them. Where all jobs are due later, the
+   * poke finds nothing, and the wake clock is set for the first. Never rejects: the jobs are committed, and the drain finds
+   * what a poke did not reach.
    */
   committed(): Promise<void>;
 }
@@ -31,9 +29,7 @@ export function pokesAfterCommit(poker: Poker): PokesAfterCommit {
   const queues = new Set<string>();
   return {
     add(jobs) {
-      for (const { queue, dueAt, createdAt } of jobs) {
-        if (dueAt.getTime() - createdAt.getTime() <= DUE_AT_ONCE_MS) queues.add(queue);
-      }
+      for (const { queue } of jobs) queues.add(queue);
     },
     async committed() {
       const waiting = [...queues];

@@ -18,11 +18,11 @@ describe('pokes after the commit', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('none for a job that is due later', async () => {
+  test('also for a job that is due later: the poke finds nothing and sets the wake clock', async () => {
     const { sent, pokes } = recorded();
     pokes.add([job('later', 1_000), job('now', 1)]);
     await pokes.committed();
-    expect(sent.map(({ queue }) => queue)).toEqual(['now']);
+    expect(sent.map(({ queue }) => queue)).toEqual(['later', 'now']);
   });
 
   test('a poke that fails does not make a committed transaction look failed', async () => {

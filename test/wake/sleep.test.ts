@@ -1,8 +1,11 @@
 /** What reaches the database of an idle deployment, counted by its own endpoint. */
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
+import { tick } from '../../functions/scheduled/tick.ts';
 import { defineHandler } from '../../shared/handler.ts';
+import type { Sql } from '../../shared/ports.ts';
 import { createWakeWorld } from './support/wake-world.ts';
 import type { WakeWorld, WakeWorldOptions } from './support/wake-world.ts';
 
@@ -81,6 +84,23 @@ describe('B.1 an idle deployment leaves the database alone', () => {
     await world.settle();
     expect(await world.requests(() => world.pass(HOUR_MS))).toBe(0);
     expect(ran).toEqual([]);
+  });
+
+  test('docs/sleep.md names every statement of a look', async () => {
+    await start();
+    await world.app.database.pool.query('truncate leasehold.turns');
+    const asked = new Set<string>();
+    const { sql } = world.deps;
+    const recording: Sql = {
+      query: async (text, ...rest) => {
+        for (const [, name] of text.matchAll(/leasehold\.(\w+)\(/g)) asked.add(name ?? '');
+        return await sql.query(text, ...rest);
+      },
+    };
+    await tick({ ...world.deps, sql: recording, schema: { verified: false } });
+    expect(asked.size).toBe(6);
+    const page = readFileSync('docs/sleep.md', 'utf8');
+    expect([...asked].filter((name) => !page.includes(`leasehold.${name}`))).toEqual([]);
   });
 
   test('the health route and its callers touch nothing', async () => {

@@ -1,0 +1,59 @@
+/** What `wrangler deploy` would upload, for each environment of wrangler.toml, and how large it is. */
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { unstable_readConfig as readConfig } from 'wrangler';
+import { describe, expect, inject, test } from 'vitest';
+import { ROOT } from '../../infra/local/state-folder.ts';
+import { parseConfig } from '../../shared/config.ts';
+
+const FILE = `${ROOT}/wrangler.toml`;
+/** The free plan takes 3 MB of compressed code. */
+const MAX_COMPRESSED_KIB = 600;
+const SECRETS = {
+  DATABASE_URL: 'postgres://app:secret@ep-x.eu.aws.neon.tech/jobs',
+  AUTH_SECRET: 'a-secret-that-has-thirty-two-bytes',
+  POKE_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+};
+
+test('C.6 wrangler builds the Worker, and the bundle stays small', () => {
+  const { code } = inject('worker');
+  const compressed = Math.round(gzipSync(code).length / 1024);
+  console.log(`Worker bundle: ${Math.round(code.length / 1024)} KiB, ${compressed} KiB compressed`);
+  expect(compressed).toBeLessThan(MAX_COMPRESSED_KIB);
+});
+
+describe.each([undefined, 'staging'])('C.6 environment %s', (env) => {
+  const config = readConfig({ config: FILE, env }, { hideWarnings: true });
+
+  test('is a Worker of its own, bound to itself and to its own wake clock', () => {
+    expect(config.name).toBe(env === undefined ? 'leasehold' : `leasehold-${env}`);
+    expect(config.services).toEqual([{ binding: 'SELF', service: config.name }]);
+    expect(config.durable_objects.bindings).toEqual([
+      { name: 'WAKE_CLOCK', class_name: 'WakeClock' },
+    ]);
+    expect(config.migrations).toEqual([{ tag: 'v1', new_sqlite_classes: ['WakeClock'] }]);
+  });
+
+  test('has a cron, and its logs are kept', () => {
+    expect(config.triggers.crons).toEqual(['* * * * *']);
+    expect(config.observability).toMatchObject({ enabled: true });
+  });
+
+  test('sets no secret, and nothing that the Worker does not read', () => {
+    const parsed = parseConfig({ ...SECRETS, ...config.vars });
+    expect(parsed).toMatchObject({ timedWakes: true, safetySweepMs: 3_600_000 });
+    expect(Object.keys(config.vars).filter((name) => name in SECRETS)).toEqual([]);
+    expect(() =>
+      parseConfig({
+        ...SECRETS,
+        ...Object.fromEntries(Object.keys(config.vars).map((name) => [name, '?'])),
+      }),
+    ).toThrow(new RegExp(Object.keys(config.vars).join('.*')));
+  });
+});
+
+test('every secret that the Worker needs is named in wrangler.toml, by name alone', () => {
+  const text = readFileSync(FILE, 'utf8');
+  for (const name of [...Object.keys(SECRETS), 'PUSH_SECRETS']) expect(text).toContain(name);
+  expect(text).not.toMatch(/whsec_\w{8}|postgres:\/\/\w+:/);
+});
