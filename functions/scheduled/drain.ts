@@ -57,7 +57,9 @@ export async function drain(
   });
   const startedAt = clock.now();
   const wakeInMs = nextWakeInMs(work);
-  if (wakeInMs !== undefined) await wake.wakeAt(startedAt + wakeInMs);
+  // A clock that does not take it holds nothing up: what is due is due.
+  const unarmed =
+    wakeInMs === undefined ? undefined : await failureOf(wake.wakeAt(startedAt + wakeInMs));
   const poked = work.queues.filter((queue) => isPoked(queue, handlers));
   const left = work.queues
     .filter((queue) => !isPoked(queue, handlers) && queue.expired > 0)
@@ -81,6 +83,7 @@ export async function drain(
     },
   );
   signal?.throwIfAborted();
+  if (unarmed !== undefined) throw unarmed;
   const pokes = outcomes.taken + outcomes.sent + outcomes.idle;
   const due = poked.reduce((sum, queue) => sum + queue.due, 0);
   // There is work behind the work that was taken; without that, another look would find the same.
@@ -103,6 +106,15 @@ export async function drain(
     failed_settlements: report.failedSettlements,
   });
   return report;
+}
+
+async function failureOf(asked: Promise<void>): Promise<Error | undefined> {
+  try {
+    await asked;
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error('The wake clock failed.', { cause: error });
+  }
 }
 
 /** From the look at the database on, by its clock; undefined: nothing is due and nothing waits for a time. */

@@ -3,6 +3,7 @@ import { LeaseholdError } from '../../shared/errors.ts';
 import { inParallel } from '../../shared/in-parallel.ts';
 import { MAX_CONCURRENT_FIRINGS, MAX_TICK_READS, MAX_TICK_SCHEDULES } from '../../shared/limits.ts';
 import type { Sql } from '../../shared/ports.ts';
+import { lookAgainAfterMs } from '../../shared/wake/look-again.ts';
 import { dueSchedules } from '../../shared/queue/due-schedules.ts';
 import type { DueSchedule } from '../../shared/queue/due-schedules.ts';
 import { fireSchedule } from '../../shared/queue/fire-schedule.ts';
@@ -30,14 +31,16 @@ export interface SchedulesReport {
  * that overlap share the work: they start at different places, and who comes second finds a schedule decided.
  *
  * @param signal stops between two schedules
- * @throws {LeaseholdError} only when the database does not tell what is due
+ * @throws {Error} when the database does not tell what is due, or the wake clock does not take when to come again
  */
 export async function fireSchedules(
-  deps: Pick<AppDeps, 'sql' | 'random' | 'log'>,
+  deps: Pick<AppDeps, 'sql' | 'random' | 'log' | 'wake' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<SchedulesReport> {
-  const { sql, log, random } = deps;
+  const { sql, log, random, wake, clock } = deps;
   const report = { decided: 0, jobs: 0, elsewhere: 0, failed: 0 };
+  /** After which time the next tick should come for what this one leaves. */
+  let againInMs = Number.POSITIVE_INFINITY;
   for (let read = 0; read < MAX_TICK_READS; read += 1) {
     signal?.throwIfAborted();
     const due = await dueSchedules(sql, { limit: MAX_TICK_SCHEDULES });
@@ -51,6 +54,7 @@ export async function fireSchedules(
             schedule: one.schedule.name,
             code: error instanceof LeaseholdError ? error.code : 'internal_error',
           });
+          againInMs = Math.min(againInMs, lookAgainAfterMs(overdueMs(one)));
           throw error;
         });
         report.decided += jobs === undefined ? 0 : 1;
@@ -61,10 +65,16 @@ export async function fireSchedules(
     report.failed = fired.rejected;
     // Fewer than asked for: there are no more. None done: the next read would find the same ones.
     if (due.length < MAX_TICK_SCHEDULES || fired.fulfilled === 0) break;
+    if (read === MAX_TICK_READS - 1) againInMs = 0;
   }
   signal?.throwIfAborted();
   if (report.decided + report.elsewhere + report.failed > 0) log.info('schedules_fired', report);
+  if (againInMs < Number.POSITIVE_INFINITY) await wake.wakeAt(clock.now() + againInMs);
   return report;
+}
+
+function overdueMs({ schedule, now }: DueSchedule): number {
+  return now.getTime() - Date.parse(schedule.next_slot_at ?? schedule.decided_until);
 }
 
 /** @returns how many jobs were made, or undefined when the schedule was decided elsewhere */

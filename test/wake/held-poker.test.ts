@@ -37,8 +37,8 @@ function sendMany(queue: string, count: number): Promise<PokeOutcome>[] {
 }
 
 test('so many pokes are on their way, and no more; a place that is free again is taken', async () => {
-  sendMany('a', MAX_POKES_IN_FLIGHT_PER_QUEUE);
-  sendMany('b', MAX_POKES_IN_FLIGHT - MAX_POKES_IN_FLIGHT_PER_QUEUE);
+  void sendMany('a', MAX_POKES_IN_FLIGHT_PER_QUEUE);
+  void sendMany('b', MAX_POKES_IN_FLIGHT - MAX_POKES_IN_FLIGHT_PER_QUEUE);
   expect(ends).toHaveLength(MAX_POKES_IN_FLIGHT);
   expect(await poker.send({ queue: 'c', depth: 0 })).toBe('held');
   ends[0]?.resolve('taken');
@@ -48,7 +48,7 @@ test('so many pokes are on their way, and no more; a place that is free again is
 });
 
 test('one queue does not take all places', async () => {
-  sendMany('a', MAX_POKES_IN_FLIGHT_PER_QUEUE);
+  void sendMany('a', MAX_POKES_IN_FLIGHT_PER_QUEUE);
   expect(await poker.send({ queue: 'a', depth: 0 })).toBe('held');
   void poker.send({ queue: 'b', depth: 0 });
   expect(ends).toHaveLength(MAX_POKES_IN_FLIGHT_PER_QUEUE + 1);
@@ -64,7 +64,7 @@ test('the outcome is handed on, and a poke that fails gives its place back too',
 });
 
 test('a poke whose request was cut off counts no longer than a poke can take', async () => {
-  sendMany('a', MAX_POKES_IN_FLIGHT_PER_QUEUE);
+  void sendMany('a', MAX_POKES_IN_FLIGHT_PER_QUEUE);
   time.jump(POKE_TIMEOUT_MS);
   expect(await poker.send({ queue: 'a', depth: 0 })).toBe('held');
   time.jump(1);
