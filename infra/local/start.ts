@@ -17,8 +17,6 @@ import { localToken } from './token.ts';
 import { startWorker, type LocalWorker } from './worker.ts';
 
 const MINUTE_MS = 60_000;
-/** The demo drains more often than the cron does, so that one does not wait for the minute. */
-const DEMO_DRAIN_MS = 2000;
 const TOKEN_DAYS = 30;
 /** In the command line of every run; tells one from a stranger with the same process id. */
 const MARKER = 'infra/local/start.ts';
@@ -93,7 +91,7 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
   await untilReady(worker, token);
 
   const cron = startCron(
-    args.demo ? DEMO_DRAIN_MS : MINUTE_MS,
+    MINUTE_MS,
     () => worker.runCron(),
     (error) => console.error(`cron: ${text(error)}`),
   );
