@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { parseConfig } from '../../shared/config.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
+import { MAX_SAFETY_SWEEP_MINUTES } from '../../shared/limits.ts';
 
 const GOOD = {
   DATABASE_URL: 'postgres://app:hunter2@ep-x.eu.aws.neon.tech/jobs',
@@ -111,6 +112,31 @@ describe('pushes', () => {
     const { problems } = faults({ ...GOOD, [name]: value });
     expect(problems.map(({ path }) => path)).toEqual([name]);
   });
+});
+
+describe('B.1 the wake clock', () => {
+  test('is on, and sweeps each hour', () => {
+    expect(parseConfig(GOOD)).toMatchObject({ timedWakes: true, safetySweepMs: 3_600_000 });
+    expect(parseConfig({ ...GOOD, TIMED_WAKES: 'off' }).timedWakes).toBe(false);
+  });
+
+  test.each([
+    ['1', 60_000],
+    [String(MAX_SAFETY_SWEEP_MINUTES), MAX_SAFETY_SWEEP_MINUTES * 60_000],
+    ['off', undefined],
+  ])('SAFETY_SWEEP_MINUTES %s is %s ms', (text, milliseconds) => {
+    const config = parseConfig({ ...GOOD, SAFETY_SWEEP_MINUTES: text });
+    expect(config.safetySweepMs).toBe(milliseconds);
+  });
+
+  test.each(['0', '-1', '1.5', '060', 'on', 'never', ' 5', String(MAX_SAFETY_SWEEP_MINUTES + 1)])(
+    'SAFETY_SWEEP_MINUTES %j is refused',
+    (text) => {
+      expect(faults({ ...GOOD, SAFETY_SWEEP_MINUTES: text }).problems).toMatchObject([
+        { path: 'SAFETY_SWEEP_MINUTES' },
+      ]);
+    },
+  );
 });
 
 describe('sign-in', () => {
