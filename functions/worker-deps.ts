@@ -7,6 +7,7 @@ import { createIsolateDeps } from './deps.ts';
 import type { AppDeps, IsolateDeps } from './deps.ts';
 import { HANDLERS } from './handlers/index.ts';
 import { createNoPoker, createPoker } from './poker.ts';
+import type { WatchedClock } from './scheduled/cron-tick.ts';
 import type { TickDeps } from './scheduled/tick.ts';
 import { createBatchedWakeClock } from './wake/batched-wake-clock.ts';
 import type { WakeBatch } from './wake/batched-wake-clock.ts';
@@ -34,10 +35,7 @@ export interface WorkerEnv {
 }
 
 /** What can be asked of the durable object from outside. */
-export interface WakeClockStub extends WakeClock {
-  /** Whether its alarm is as it should be; the cron asks. */
-  check(): Promise<void>;
-}
+export type WakeClockStub = WakeClock & WatchedClock;
 
 /** Per isolate and environment: constants and what can be lost, no promise and no connection. */
 interface Isolate {
