@@ -27,6 +27,10 @@ export interface ControlStatements {
   readonly claim: string;
   /** $1 job id, $2 owner, $3 fencing token; gives `outcome`, `succeeded` or `lease_lost`. */
   readonly complete: string;
+  /** $1 count; makes the first due jobs running for an hour, as if so many had been claimed. */
+  readonly hold: string;
+  /** Gives `count`: the jobs that nobody has claimed. */
+  readonly pending: string;
 }
 
 export const CONTROL_QUEUE = 'bench';

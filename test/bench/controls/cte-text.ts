@@ -1,4 +1,5 @@
 import { CONTROL_QUEUE, type Control } from './control.ts';
+import { PRODUCT_STATEMENTS } from './product.ts';
 
 /**
  * The same tables, the same comparison of lane heads and the same rows written, sent as statement text: the server
@@ -74,5 +75,5 @@ export const cteText: Control = {
   summary: 'our tables, claim and complete as statement text instead of routines',
   on: 'product',
   schema: '',
-  statements: { claim: CLAIM, complete: COMPLETE },
+  statements: { ...PRODUCT_STATEMENTS, claim: CLAIM, complete: COMPLETE },
 };

@@ -1,4 +1,5 @@
-import { CONTROL_QUEUE, type Control } from './control.ts';
+import type { Control } from './control.ts';
+import { PRODUCT_STATEMENTS } from './product.ts';
 
 /** Every floor is thrown away as it is written: the same code, which then always reads from the far left. */
 const NEVER_A_FLOOR = `
@@ -19,8 +20,5 @@ export const noFloors: Control = {
   summary: 'our schema and routines, with no floor ever written',
   on: 'product',
   schema: NEVER_A_FLOOR,
-  statements: {
-    claim: `select * from leasehold.claim('${CONTROL_QUEUE}', $1::text, $2::uuid, 60)`,
-    complete: 'select * from leasehold.complete($1::uuid, $2::text, $3::bigint)',
-  },
+  statements: PRODUCT_STATEMENTS,
 };

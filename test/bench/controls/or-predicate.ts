@@ -1,4 +1,4 @@
-import { CONTROL_QUEUE, type Control } from './control.ts';
+import { CONTROL_QUEUE, type Control, type ControlStatements } from './control.ts';
 import { COLD_TABLES, HOT_TABLE, LANE_STATEMENTS, inputStatements } from './reference.ts';
 
 /** Pending and running rows keep separate columns, so "may be claimed" is an OR over two of them. */
@@ -80,13 +80,23 @@ const INPUT = inputStatements(
   `id, at, 'pending', '${CONTROL_QUEUE}'`,
 );
 
+const STATEMENTS: ControlStatements = {
+  ...LANE_STATEMENTS,
+  hold: `update control.job_state s
+    set status = 'running', lease_expires_at = clock_timestamp() + interval '1 hour', owner = 'held',
+      started_at = clock_timestamp()
+    from (select h.job_id from control.job_state h where h.status = 'pending' order by h.due_at limit $1::int) h
+    where s.job_id = h.job_id`,
+  pending: `select count(*)::int from control.job_state where status = 'pending'`,
+};
+
 /** The index that fits each half of the predicate: the whole needs every due row, sorted. */
 export const orPredicate: Control = {
   name: 'or-predicate',
   summary: 'pending OR lease expired, over (queue, status, due_at)',
   on: 'own',
   schema: orSchema('queue, status, due_at'),
-  statements: LANE_STATEMENTS,
+  statements: STATEMENTS,
   input: INPUT,
 };
 
@@ -96,6 +106,6 @@ export const orPredicateInOrder: Control = {
   summary: 'pending OR lease expired, over (queue, due_at)',
   on: 'own',
   schema: orSchema('queue, due_at'),
-  statements: LANE_STATEMENTS,
+  statements: STATEMENTS,
   input: INPUT,
 };

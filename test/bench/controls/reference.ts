@@ -151,6 +151,11 @@ $$;
 export const LANE_STATEMENTS: ControlStatements = {
   claim: `select * from control.claim('${CONTROL_QUEUE}', $1::text, $2::uuid)`,
   complete: 'select * from control.complete($1::uuid, $2::text, $3::bigint)',
+  hold: `update control.job_state s
+    set lane = 0, due_at = clock_timestamp() + interval '1 hour', owner = 'held', started_at = clock_timestamp()
+    from (select h.job_id from control.job_state h where h.lane = 3 order by h.due_at limit $1::int) h
+    where s.job_id = h.job_id`,
+  pending: 'select count(*)::int from control.job_state where lane = 3',
 };
 
 export const LANE_INPUT = inputStatements(

@@ -1,0 +1,5 @@
+import { burnDown } from './burn-down.ts';
+import type { Bench } from './support/bench.ts';
+
+/** Every bench that has a name, in the order of `--help`. */
+export const BENCHES: readonly Bench[] = [burnDown];

@@ -1,0 +1,130 @@
+import type pg from 'pg';
+import { uuidv7 } from 'uuidv7';
+import { migrate } from '../../../infra/migrate.ts';
+import type { BenchDatabase, BenchServer } from '../support/bench-database.ts';
+import { leaseholdOn } from '../support/systems/leasehold.ts';
+import type { QueueSystem, WorkOptions } from '../support/systems/queue-system.ts';
+import type { Control, ControlStatements } from './control.ts';
+
+const EMPTY_REST_MS = 5;
+const PAYLOAD = {};
+
+export interface ControlSystem extends QueueSystem {
+  readonly database: BenchDatabase;
+  /** A claim whose lease is never ended; gives its milliseconds, and whether it found a job. */
+  claimOnce(client: pg.Client): Promise<{ readonly ms: number; readonly found: boolean }>;
+  /** The same, giving the buffers that it read. */
+  claimBuffers(client: pg.Client): Promise<number>;
+  /** Makes the first due jobs running for an hour. */
+  hold(count: number): Promise<void>;
+}
+
+interface Claimed {
+  readonly job_id: string;
+  readonly fencing_token: string;
+}
+
+/** A control in a database of its own, behind the calls that every system has. */
+export async function openControl(
+  server: BenchServer,
+  control: Control,
+  { payload = PAYLOAD }: { readonly payload?: object } = {},
+): Promise<ControlSystem> {
+  const database = await server.database(`control_${control.name.toLowerCase()}`);
+  const onProduct = control.on === 'product';
+  if (onProduct) await migrate({ connectionString: database.url, log: () => undefined });
+  if (control.schema !== '') await database.pool.query(control.schema);
+  const { claim, hold } = control.statements;
+  return {
+    ...(onProduct ? leaseholdOn(database, 'two-call') : inputOf(database, control, payload)),
+    name: control.name,
+    version: 'this checkout',
+    database,
+    work: (options) => workOn(database, control.statements, options),
+    claimOnce: async (client) => {
+      const begun = performance.now();
+      const { rows } = await client.query<Claimed>(claim, ['bench', uuidv7()]);
+      return { ms: performance.now() - begun, found: rows.length > 0 };
+    },
+    claimBuffers: async (client) => {
+      const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ Plan: Buffers }] }>(
+        `explain (analyze, buffers, timing off, format json) ${claim}`,
+        ['bench', uuidv7()],
+      );
+      const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+      return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
+    },
+    hold: async (count) => {
+      await database.pool.query(hold, [count]);
+    },
+  };
+}
+
+interface Buffers {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+}
+
+function inputOf(
+  database: BenchDatabase,
+  { name, input, statements: { pending } }: Control,
+  payload: object,
+): Omit<QueueSystem, 'name' | 'version' | 'work'> {
+  if (input === undefined) throw new TypeError(`${name} does not say how jobs come in.`);
+  return {
+    fill: async (count, { delaySeconds, key } = {}) => {
+      if (delaySeconds !== undefined || key !== undefined) {
+        throw new RangeError('The controls know neither delays nor keys.');
+      }
+      await database.pool.query(input.fill, [count, JSON.stringify(payload)]);
+    },
+    pending: async () => {
+      const { rows } = await database.pool.query<{ count: number }>(pending);
+      return rows[0]?.count ?? 0;
+    },
+    enqueue: async (count) => {
+      const payloads = Array.from({ length: count }, () => payload);
+      await database.pool.query(input.enqueue, [JSON.stringify(payloads)]);
+    },
+    settle: () => database.settle(),
+    close: () => database.drop(),
+  };
+}
+
+async function workOn(
+  database: BenchDatabase,
+  statements: ControlStatements,
+  options: WorkOptions,
+): Promise<void> {
+  const clients = await Promise.all(
+    Array.from({ length: options.clients }, () => database.connect()),
+  );
+  try {
+    await Promise.all(
+      clients.map((client, index) => workAlone(client, `bench-${index}`, statements, options)),
+    );
+  } finally {
+    await Promise.all(clients.map((client) => client.end()));
+  }
+}
+
+async function workAlone(
+  client: pg.Client,
+  owner: string,
+  { claim, complete }: ControlStatements,
+  { signal, onJob, onEmpty }: WorkOptions,
+): Promise<void> {
+  while (!signal.aborted) {
+    const begun = performance.now();
+    const { rows } = await client.query<Claimed>(claim, [owner, uuidv7()]);
+    const claimed = performance.now();
+    const [job] = rows;
+    if (job === undefined) {
+      onEmpty?.(claimed - begun);
+      await new Promise((resolve) => setTimeout(resolve, EMPTY_REST_MS));
+      continue;
+    }
+    await client.query(complete, [job.job_id, owner, job.fencing_token]);
+    onJob({ claimMs: claimed - begun, totalMs: performance.now() - begun });
+  }
+}
