@@ -42,7 +42,7 @@ export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOut
     },
     { ...input, job: claimed.job, owner, claimSentAt: claimed.claimSentAt },
   );
-  return ran(claimed.job, run);
+  return { ...ran(claimed.job, run), jobsRun: 1, jobsBuried: 0 };
 }
 
 /** Who holds the leases of pushed jobs: the subject of the token that their receiver reports with. */

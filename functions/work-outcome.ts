@@ -10,15 +10,25 @@ export type WorkOutcome =
   | { readonly outcome: 'empty' }
   /** So little of the invocation is left that an attempt would be spent on nothing, so nothing was claimed. */
   | { readonly outcome: 'no_time' }
-  | {
-      readonly outcome: 'ran';
-      readonly job: ClaimedJob;
-      readonly run: PushOutcome;
-      readonly moreDue: boolean;
-    };
+  | WorkDone;
 
-/** A run that ended without an answer knows no better than the claim did. */
-export function ran(job: ClaimedJob, run: PushOutcome): WorkOutcome {
+/** At least one job was claimed; the last of them is told of. */
+export interface WorkDone {
+  readonly outcome: 'ran';
+  readonly job: ClaimedJob;
+  readonly run: PushOutcome;
+  readonly moreDue: boolean;
+  /** Jobs that were run or pushed, the last one among them. */
+  readonly jobsRun: number;
+  /** Jobs that no handler here can run: each is dead. */
+  readonly jobsBuried: number;
+}
+
+/** What one job came to. A run that ended without an answer knows no better than the claim did. */
+export function ran(
+  job: ClaimedJob,
+  run: PushOutcome,
+): Pick<WorkDone, 'outcome' | 'job' | 'run' | 'moreDue'> {
   const moreDue = 'moreDue' in run ? run.moreDue : undefined;
   return { outcome: 'ran', job, run, moreDue: moreDue ?? job.moreDue };
 }

@@ -3,7 +3,11 @@ import { z } from 'zod';
 import { parseConnectionString } from './database/connection-string.ts';
 import { LeaseholdError } from './errors.ts';
 import type { FieldProblem } from './errors.ts';
-import { MIN_AUTH_SECRET_BYTES } from './limits.ts';
+import {
+  DEFAULT_JOBS_PER_INVOCATION,
+  MAX_JOBS_PER_INVOCATION,
+  MIN_AUTH_SECRET_BYTES,
+} from './limits.ts';
 import { parseWith, stating } from './parse-with.ts';
 import type { PushTargetPolicy } from './push/target.ts';
 import { Secret } from './secret.ts';
@@ -25,6 +29,8 @@ export interface Config {
   readonly insertPokes: boolean;
   /** Whether a worker that finishes and sees more due work pokes on. */
   readonly chainPokes: boolean;
+  /** Jobs that a worker runs one after another for one poke, 1 to 100, while its time lasts. */
+  readonly jobsPerInvocation: number;
   /** Where pokes go when there is no service binding: an origin such as `https://jobs.example.com`. */
   readonly pokeUrl: URL | undefined;
   /** One or two `whsec_…` keys that sign pushed jobs, both at once while receivers change theirs; none: no pushes. */
@@ -43,6 +49,7 @@ const CONFIG_NAMES = [
   'POKE_SECRETS',
   'INSERT_POKES',
   'CHAIN_POKES',
+  'JOBS_PER_INVOCATION',
   'POKE_URL',
   'PUSH_SECRETS',
   'PUSH_ALLOW_HTTP',
@@ -60,6 +67,7 @@ const CLAIM_RULE = `must be at most ${MAX_CLAIM_CHARS} characters`;
 const SIGNING_KEYS_RULE =
   'must be one or two keys "whsec_" + base64 of 24 to 64 bytes, separated by a space';
 const SWITCH_RULE = 'must be "on" or "off"';
+const JOBS_RULE = `must be an integer from 1 to ${MAX_JOBS_PER_INVOCATION}`;
 const POKE_URL_RULE = 'must be an http:// or https:// URL without user, query and fragment';
 const ALLOWED_HOSTS_RULE = 'must be hosts, each with or without a port, separated by spaces';
 
@@ -69,6 +77,13 @@ function onOff(unset: 'on' | 'off'): z.ZodType<boolean> {
     .default(unset)
     .transform((value) => value === 'on');
 }
+
+/** A variable is text on most platforms; where it may be a number, a number is as good. */
+const jobsPerInvocation = z
+  .union([z.string(), z.number()], stating(JOBS_RULE))
+  .refine((value) => /^[1-9]\d{0,2}$/.test(String(value)), JOBS_RULE)
+  .transform(Number)
+  .refine((jobs) => jobs <= MAX_JOBS_PER_INVOCATION, JOBS_RULE);
 
 const signingKeys = z
   .string(stating(SIGNING_KEYS_RULE))
@@ -92,6 +107,7 @@ const schema = z.object({
   POKE_SECRETS: signingKeys,
   INSERT_POKES: onOff('on'),
   CHAIN_POKES: onOff('on'),
+  JOBS_PER_INVOCATION: jobsPerInvocation.default(DEFAULT_JOBS_PER_INVOCATION),
   POKE_URL: z.string(stating(POKE_URL_RULE)).refine(isPokeUrl, POKE_URL_RULE).optional(),
   PUSH_SECRETS: signingKeys.default([]),
   PUSH_ALLOW_HTTP: onOff('off'),
@@ -131,6 +147,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
     pokeSecrets: Object.freeze(value.POKE_SECRETS.map((key) => new Secret(key))),
     insertPokes: value.INSERT_POKES,
     chainPokes: value.CHAIN_POKES,
+    jobsPerInvocation: value.JOBS_PER_INVOCATION,
     pokeUrl: value.POKE_URL === undefined ? undefined : new URL(value.POKE_URL),
     pushSecrets: Object.freeze(value.PUSH_SECRETS.map((key) => new Secret(key))),
     pushTargets: Object.freeze({

@@ -74,9 +74,17 @@ export const LEASE_OPERATIONS: readonly Operation[] = [
   }),
   leaseOperation('complete', {
     summary: 'Report success',
-    description: 'Ends the job. Repeated after a lost answer, it gives the same answer.',
-    request: ['CompleteRequest', { result: { sent: true } }],
-    response: ['CompleteOutcome', 'The job has ended.', { outcome: 'succeeded', more_due: false }],
+    description:
+      'Ends the job. With `claim_next`, the next job comes with the answer: a busy worker needs one call a job. Repeated after a lost answer, it gives the same answer, and with the same `claim_id` the same lease. After `lease_lost` nothing is claimed.',
+    request: [
+      'CompleteRequest',
+      { result: { sent: true }, claim_next: { queue: 'emails', claim_id: CLAIM_ID } },
+    ],
+    response: [
+      'CompleteOutcome',
+      'The job has ended.',
+      { outcome: 'succeeded', more_due: false, next: LEASED_JOB },
+    ],
   }),
   leaseOperation('fail', {
     summary: 'Report a failure',
