@@ -41,7 +41,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz := clock_timestamp();
+  v_now timestamptz;
   v_problem text;
   v_new uuid[];
   v_keyed boolean;
@@ -56,6 +56,10 @@ begin
   if p_actor is null or char_length(p_actor) not between 1 and 200 then
     raise exception using errcode = 'LH001', message = 'actor: give 1 to 200 characters';
   end if;
+
+  -- The transaction id first, then the clock: the claim's floors rest on that order.
+  perform pg_current_xact_id();
+  v_now := clock_timestamp();
 
   select format('jobs[%s].%s', i.ord - 1, p.problem)
   into v_problem
