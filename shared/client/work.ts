@@ -6,6 +6,7 @@ import type { LeaseholdClient } from './client.ts';
 import type { LeasedJob } from './lease-calls.ts';
 import { pullJob } from './pull-job.ts';
 import type { PullHandler } from './pull-job.ts';
+import type { PulledJob } from './pull-operations.ts';
 import { isWorthAnotherTry } from './retry.ts';
 
 /** A claim waits this long for a job, by default. */
@@ -30,6 +31,11 @@ export interface WorkOptions {
   readonly maxRunSeconds?: number;
   /** Seconds that a claim waits for a job, 0 to 20; default 20. */
   readonly waitSeconds?: number;
+  /**
+   * Whether the report of a success takes the next job in the same call, so that a busy worker needs one round trip a job;
+   * default true. A service that is older than this client may not know how.
+   */
+  readonly claimNext?: boolean;
   /** After `signal`, jobs may run on for this long; then their own signal fires and they are given back. Default 10 s. */
   readonly graceMs?: number;
   readonly log?: Log;
@@ -65,21 +71,31 @@ export async function work(
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   const stopNow = new AbortController();
-  const start = (job: LeasedJob, sentAt: number): void => {
-    const run = pullJob({
-      client,
-      handler,
-      job,
-      sentAt,
-      stopNow: stopNow.signal,
-      leaseSeconds: options.leaseSeconds,
-      stepSeconds: options.stepSeconds,
-      maxRunSeconds: options.maxRunSeconds,
-      log,
-    }).then((outcome) => {
-      running.delete(run);
-      options.onEnd?.(job, outcome);
-    });
+  const wantsNext = (): boolean => options.claimNext !== false && !signal.aborted;
+  /** Runs a job, then the one that its report took, until a report takes none. */
+  const runFrom = async (first: PulledJob): Promise<void> => {
+    for (let taken: PulledJob | undefined = first; taken !== undefined;) {
+      const { outcome, next } = await pullJob({
+        client,
+        handler,
+        taken,
+        wantsNext,
+        stopNow: stopNow.signal,
+        leaseSeconds: options.leaseSeconds,
+        stepSeconds: options.stepSeconds,
+        maxRunSeconds: options.maxRunSeconds,
+        log,
+      });
+      options.onEnd?.(taken.job, outcome);
+      taken = next;
+      if (taken !== undefined && signal.aborted) {
+        await release(client, [taken.job]);
+        return;
+      }
+    }
+  };
+  const start = (taken: PulledJob): void => {
+    const run = runFrom(taken).finally(() => running.delete(run));
     running.add(run);
   };
 
@@ -98,12 +114,12 @@ export async function work(
       const wait = options.waitSeconds ?? WAIT_SECONDS;
       try {
         const { jobs, sentAt } = await client.claimBatch(queue, { ...request, wait, signal });
-        for (const job of jobs) start(job, sentAt);
+        for (const job of jobs) start({ job, sentAt });
         if (jobs.length === 0)
           await pause(timer, wait === 0 ? LONG_PAUSE_MS : SHORT_PAUSE_MS, signal);
       } catch (error) {
         if (signal.aborted) {
-          await giveBack(client, queue, request);
+          await giveUpClaim(client, queue, request);
         } else if (isRefusal(error)) {
           throw error;
         } else {
@@ -118,19 +134,22 @@ export async function work(
 }
 
 /** The claim that was broken off may have been made: the same one again tells, and what it took goes back. */
-async function giveBack(
+async function giveUpClaim(
   client: LeaseholdClient,
   queue: string,
   request: { readonly claim_id: string; readonly limit: number },
 ): Promise<void> {
   try {
     const { jobs } = await client.claimBatch(queue, { ...request, wait: 0 });
-    await Promise.allSettled(
-      jobs.map((job) => client.release(job, { reason: 'The worker stops.' })),
-    );
+    await release(client, jobs);
   } catch {
     // Then the leases run out by themselves.
   }
+}
+
+/** Gives back what was claimed and not begun; a lease for which that fails runs out by itself. */
+async function release(client: LeaseholdClient, jobs: readonly LeasedJob[]): Promise<void> {
+  await Promise.allSettled(jobs.map((job) => client.release(job, { reason: 'The worker stops.' })));
 }
 
 async function finish(

@@ -14,7 +14,7 @@ export const FIELD_NOTES: Readonly<Record<string, string>> = {
   tags: 'To find the job by.',
   headers: 'Trace context and the like, beside the payload.',
   claim_next: 'Take one more job with the same call.',
-  next: 'The job that was claimed by the way and the lease on it; null when there is none.',
+  next: 'The job that `claim_next` took and the lease on it; null when there was none.',
   claim_id: 'Names one claim: repeated after a lost answer, it gives the same leases.',
   lease_seconds: "How long a lease lasts; default: the queue's.",
   seconds_per_job: 'Expected run time of a job: no more are given than fit into the lease.',

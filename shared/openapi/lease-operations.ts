@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json-value.ts';
 import { jobId } from '../schemas/job-id.ts';
 import { queueName } from '../schemas/names.ts';
 import type { ComponentName } from './components.ts';
-import { CLAIM_ID, LEASED_JOB } from './examples.ts';
+import { CLAIM_ID, LEASED_JOB, NEXT_JOB } from './examples.ts';
 import type { Operation } from './operation.ts';
 
 const tag = 'Claims and leases';
@@ -83,7 +83,7 @@ export const LEASE_OPERATIONS: readonly Operation[] = [
     response: [
       'CompleteOutcome',
       'The job has ended.',
-      { outcome: 'succeeded', more_due: false, next: LEASED_JOB },
+      { outcome: 'succeeded', more_due: false, next: NEXT_JOB },
     ],
   }),
   leaseOperation('fail', {

@@ -59,7 +59,7 @@ describe('S3.7 a pull worker', () => {
     expect(jobs).toHaveLength(9);
   });
 
-  test('never runs or claims more than it may at one time', async () => {
+  test('never runs or claims more than it may at one time, where each job is claimed by itself', async () => {
     const claimed: { readonly limit: number; readonly running: number }[] = [];
     const claimedAgain = Promise.withResolvers<void>();
     const full = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ describe('S3.7 a pull worker', () => {
       await (isFirst ? full.promise : claimedAgain.promise);
       running.delete(job.id);
     };
-    await workOff('bounded', 9, handler, { concurrency: 3 }, client);
+    await workOff('bounded', 9, handler, { concurrency: 3, claimNext: false }, client);
     expect(most).toBe(3);
     expect(claimed.slice(0, 2)).toEqual([
       { limit: 3, running: 0 },
