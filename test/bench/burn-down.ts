@@ -1,13 +1,17 @@
+import { closeAll, GRAPHILE, openAll, OURS, OURS_FUSED, PG_BOSS } from './support/all-systems.ts';
 import type { Bench, BenchResult } from './support/bench.ts';
-import { measureWork } from './support/measure-work.ts';
+import { backlogFor, measureWork, topUp } from './support/measure-work.ts';
 import { interleave } from './support/rounds.ts';
-import { ratio, spread } from './support/stats.ts';
-import { openGraphile } from './support/systems/graphile-worker.ts';
-import { hasFused, openLeasehold } from './support/systems/leasehold.ts';
-import { openPgBoss } from './support/systems/pg-boss.ts';
-import type { QueueSystem } from './support/systems/queue-system.ts';
+import { perJob, readCosts, resetCosts, type StatementCosts } from './support/statement-costs.ts';
+import { median, ratio, spreadText } from './support/stats.ts';
 
 const TARGET_CLIENTS = 8;
+const RAMP_SECONDS = 0.3;
+
+/** By system, then by number of clients. */
+type Rates = ReadonlyMap<string, ReadonlyMap<number, readonly number[]>>;
+/** By system, at the largest number of clients. */
+type Costs = ReadonlyMap<string, StatementCosts>;
 
 export const burnDown: Bench<{
   clients: readonly number[];
@@ -16,90 +20,110 @@ export const burnDown: Bench<{
   backlog: number;
 }> = {
   name: 'burn-down',
-  summary: 'claim and complete, one job a call, jobs a second by number of clients; all systems',
-  full: { clients: [1, 2, 4, 8, 16], seconds: 10, repeats: 3, backlog: 100_000 },
-  short: { clients: [8], seconds: 1, repeats: 3, backlog: 8_000 },
+  summary: 'claim and complete, one job a call: jobs a second by number of clients, all systems',
+  full: { clients: [1, 2, 4, 8, 16], seconds: 10, repeats: 3, backlog: 20_000 },
+  short: { clients: [8], seconds: 1, repeats: 3, backlog: 2_000 },
   run: async ({ server, progress }, { clients, seconds, repeats, backlog }) => {
-    const systems = new Map<string, QueueSystem>();
-    const add = (system: QueueSystem): void => void systems.set(system.name, system);
+    const systems = await openAll(server);
+    const rates = new Map(systems.map(({ name }) => [name, new Map<number, readonly number[]>()]));
+    const costs = new Map<string, StatementCosts>();
+    const last = new Map<string, number>();
     try {
-      const twoCall = await openLeasehold(server, 'two-call');
-      add(twoCall);
-      const fused = await openLeasehold(server, 'fused');
-      if (await hasFused(fused.database)) add(fused);
-      else await fused.close();
-      add(await openGraphile(server, 'unbatched'));
-      add(await openGraphile(server, 'batched'));
-      add(await openPgBoss(server));
-      const rates = new Map<string, Map<number, readonly number[]>>();
       for (const count of clients) {
+        const window = { clients: count, rampSeconds: RAMP_SECONDS, seconds };
         const rounds = await interleave(
-          [...systems.values()].map((system) => ({
+          systems.map((system) => ({
             name: system.name,
             measure: async () => {
-              await system.fill(Math.max(0, backlog - (await system.pending())));
-              await system.settle();
-              return measureWork(system, { clients: count, rampSeconds: 0.5, seconds });
+              await topUp(system, backlogFor(window, last.get(system.name), backlog));
+              if (server.countsStatements) await resetCosts(system.database);
+              const { rate, allJobs } = await measureWork(system, window);
+              last.set(system.name, rate);
+              if (server.countsStatements) {
+                costs.set(system.name, perJob(await readCosts(system.database), allJobs));
+              }
+              return rate;
             },
           })),
           { repeats, warmUps: 1, progress, what: `${count} clients` },
         );
-        for (const [name, measures] of rounds) {
-          const of = rates.get(name) ?? new Map<number, readonly number[]>();
-          of.set(
-            count,
-            measures.map(({ rate }) => rate),
-          );
-          rates.set(name, of);
-        }
+        for (const [name, measured] of rounds) rates.get(name)?.set(count, measured);
       }
-      return report(clients, rates);
+      return report(clients, rates, costs);
     } finally {
-      for (const system of systems.values()) await system.close();
+      await closeAll(systems);
     }
   },
 };
 
-function report(
-  clients: readonly number[],
-  rates: ReadonlyMap<string, ReadonlyMap<number, readonly number[]>>,
-): BenchResult {
+function report(clients: readonly number[], rates: Rates, costs: Costs): BenchResult {
   const at = clients.includes(TARGET_CLIENTS) ? TARGET_CLIENTS : (clients.at(-1) ?? 1);
-  const medianOf = (name: string): number => spread(rates.get(name)?.get(at) ?? []).median;
-  const ours = medianOf('Leasehold, two-call');
+  const rate = (name: string, count = at): number => median(rates.get(name)?.get(count) ?? []);
+  const names = [...rates.keys()];
   return {
     tables: [
       {
-        title: 'Jobs a second: median (min–max)',
-        columns: ['system', ...clients.map((count) => `${count} clients`)],
-        rows: [...rates].map(([name, of]) => [
+        title: 'Jobs a second, median (min–max), by number of clients',
+        columns: ['system', ...clients.map(String)],
+        rows: names.map((name) => [
           name,
-          ...clients.map((count) => {
-            const { median, min, max } = spread(of.get(count) ?? []);
-            return `${Math.round(median)} (${Math.round(min)}–${Math.round(max)})`;
-          }),
+          ...clients.map((count) => spreadText(rates.get(name)?.get(count) ?? [])),
+        ]),
+      },
+      {
+        title: 'Ours, two calls a job, times the other',
+        columns: ['system', ...clients.map(String)],
+        rows: names
+          .filter((name) => name !== OURS)
+          .map((name) => [name, ...clients.map((of) => ratio(rate(OURS, of), rate(name, of)))]),
+      },
+      {
+        title: `A job at ${clients.at(-1)} clients, by pg_stat_statements: independent of the machine, but for the time`,
+        columns: ['system', 'statements', 'WAL bytes', 'buffers', 'ms in the database'],
+        rows: [...costs].map(([name, cost]) => [
+          name,
+          cost.statements,
+          cost.walBytes,
+          cost.buffers,
+          cost.milliseconds,
         ]),
       },
     ],
     targets: [
       {
-        name: `ours at ${at} clients, times graphile-worker unbatched`,
-        measured: ratio(ours, medianOf('graphile-worker, unbatched')),
+        name: `burn-down, ours at ${at} clients, times graphile-worker unbatched`,
+        measured: ratio(rate(OURS), rate(GRAPHILE)),
         bound: 1.3,
         kind: 'least',
       },
       {
-        name: `ours at ${at} clients, times pg-boss`,
-        measured: ratio(ours, medianOf('pg-boss')),
+        name: `burn-down, ours at ${at} clients, times pg-boss`,
+        measured: ratio(rate(OURS), rate(PG_BOSS)),
         bound: 3,
         kind: 'least',
       },
       {
-        name: `fused at ${at} clients, times our two-call form`,
-        measured: ratio(medianOf('Leasehold, fused'), ours),
+        name: `burn-down, fused at ${at} clients, times our two-call form`,
+        measured: ratio(rate(OURS_FUSED), rate(OURS)),
         bound: 1.25,
         kind: 'least',
       },
+    ],
+    charts: [
+      {
+        kind: 'bar',
+        title: 'Jobs a second, claimed and completed one at a time',
+        description: `At ${at} clients: ${names.map((name) => `${name} ${Math.round(rate(name))}`).join(', ')} jobs a second.`,
+        x: { label: 'clients' },
+        y: { label: 'jobs a second' },
+        series: names.map((name) => ({
+          name,
+          points: clients.map((count) => ({ x: String(count), y: rate(name, count) })),
+        })),
+      },
+    ],
+    notes: [
+      'graphile-worker does not wait for a completion before its next claim, and its pool has two connections more than clients, as its documentation asks.',
     ],
   };
 }

@@ -70,8 +70,9 @@ async function runAll(benches: readonly Bench[]): Promise<void> {
       if (flags.has('write')) {
         mkdirSync(RESULTS, { recursive: true });
         writeFileSync(join(RESULTS, `${bench.name}.json`), json);
-        if (result.chart !== undefined) {
-          writeFileSync(join(RESULTS, `${bench.name}.svg`), chartSvg(result.chart));
+        for (const chart of result.charts ?? []) {
+          const name = [bench.name, chart.suffix].filter(Boolean).join('-');
+          writeFileSync(join(RESULTS, `${name}.svg`), chartSvg(chart));
         }
       }
     }

@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { migrate } from '../../../infra/migrate.ts';
 import type { BenchDatabase, BenchServer } from '../support/bench-database.ts';
+import { claimLoop } from '../support/claim-loop.ts';
 import { leaseholdOn } from '../support/systems/leasehold.ts';
-import type { QueueSystem, WorkOptions } from '../support/systems/queue-system.ts';
-import type { Control, ControlStatements } from './control.ts';
+import type { QueueSystem } from '../support/systems/queue-system.ts';
+import type { Control } from './control.ts';
 
-const EMPTY_REST_MS = 5;
 const PAYLOAD = {};
 
 export interface ControlSystem extends QueueSystem {
@@ -17,11 +17,6 @@ export interface ControlSystem extends QueueSystem {
   claimBuffers(client: pg.Client): Promise<number>;
   /** Makes the first due jobs running for an hour. */
   hold(count: number): Promise<void>;
-}
-
-interface Claimed {
-  readonly job_id: string;
-  readonly fencing_token: string;
 }
 
 /** A control in a database of its own, behind the calls that every system has. */
@@ -38,12 +33,11 @@ export async function openControl(
   return {
     ...(onProduct ? leaseholdOn(database, 'two-call') : inputOf(database, control, payload)),
     name: control.name,
-    version: 'this checkout',
     database,
-    work: (options) => workOn(database, control.statements, options),
+    work: (options) => claimLoop(database, control.statements, options),
     claimOnce: async (client) => {
       const begun = performance.now();
-      const { rows } = await client.query<Claimed>(claim, ['bench', uuidv7()]);
+      const { rows } = await client.query(claim, ['bench', uuidv7()]);
       return { ms: performance.now() - begun, found: rows.length > 0 };
     },
     claimBuffers: async (client) => {
@@ -69,12 +63,12 @@ function inputOf(
   database: BenchDatabase,
   { name, input, statements: { pending } }: Control,
   payload: object,
-): Omit<QueueSystem, 'name' | 'version' | 'work'> {
+): Omit<QueueSystem, 'name' | 'database' | 'work'> {
   if (input === undefined) throw new TypeError(`${name} does not say how jobs come in.`);
   return {
-    fill: async (count, { delaySeconds, key } = {}) => {
-      if (delaySeconds !== undefined || key !== undefined) {
-        throw new RangeError('The controls know neither delays nor keys.');
+    fill: async (count, { delaySeconds } = {}) => {
+      if (delaySeconds !== undefined) {
+        throw new RangeError('The controls know no delays.');
       }
       await database.pool.query(input.fill, [count, JSON.stringify(payload)]);
     },
@@ -89,42 +83,4 @@ function inputOf(
     settle: () => database.settle(),
     close: () => database.drop(),
   };
-}
-
-async function workOn(
-  database: BenchDatabase,
-  statements: ControlStatements,
-  options: WorkOptions,
-): Promise<void> {
-  const clients = await Promise.all(
-    Array.from({ length: options.clients }, () => database.connect()),
-  );
-  try {
-    await Promise.all(
-      clients.map((client, index) => workAlone(client, `bench-${index}`, statements, options)),
-    );
-  } finally {
-    await Promise.all(clients.map((client) => client.end()));
-  }
-}
-
-async function workAlone(
-  client: pg.Client,
-  owner: string,
-  { claim, complete }: ControlStatements,
-  { signal, onJob, onEmpty }: WorkOptions,
-): Promise<void> {
-  while (!signal.aborted) {
-    const begun = performance.now();
-    const { rows } = await client.query<Claimed>(claim, [owner, uuidv7()]);
-    const claimed = performance.now();
-    const [job] = rows;
-    if (job === undefined) {
-      onEmpty?.(claimed - begun);
-      await new Promise((resolve) => setTimeout(resolve, EMPTY_REST_MS));
-      continue;
-    }
-    await client.query(complete, [job.job_id, owner, job.fencing_token]);
-    onJob({ claimMs: claimed - begun, totalMs: performance.now() - begun });
-  }
 }

@@ -15,7 +15,7 @@ const SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  max_connections: '400',
+  max_connections: '700',
   shared_buffers: '512MB',
   max_wal_size: '8GB',
 };
@@ -65,7 +65,9 @@ export async function openBenchServer(given: string | undefined): Promise<BenchS
     dataDir: folder,
     settings: {
       ...SETTINGS,
-      ...(existsSync(library) ? { shared_preload_libraries: STATEMENTS } : {}),
+      ...(existsSync(library)
+        ? { shared_preload_libraries: STATEMENTS, [`${STATEMENTS}.track_planning`]: 'on' }
+        : {}),
     },
   });
   const url = new URL(`postgres://${postgres.host}:${postgres.port}/postgres`);

@@ -26,9 +26,14 @@ export interface BenchResult {
   readonly tables: readonly Table[];
   /** What the bench had to reach, and what it did. Reported, never asserted: a time depends on the machine. */
   readonly targets: readonly Target[];
-  readonly chart?: Chart;
+  readonly charts?: readonly NamedChart[];
   /** What a reader must know to read the figures. */
   readonly notes?: readonly string[];
+}
+
+/** Written as `<name>.svg`, or `<name>-<suffix>.svg` where a bench has several. */
+export interface NamedChart extends Chart {
+  readonly suffix?: string;
 }
 
 export interface Table {

@@ -3,71 +3,122 @@ import type { JobTimes, QueueSystem } from './systems/queue-system.ts';
 export interface WorkMeasure {
   /** Completed jobs a second within the window. */
   readonly rate: number;
+  /** Completed jobs within the window. */
   readonly jobs: number;
+  /** With those of the ramp and of the end. */
+  readonly allJobs: number;
   readonly claimMs: readonly number[];
   readonly totalMs: readonly number[];
-  /** Claims that found nothing within the window. */
-  readonly empty: number;
+  /** Each claim within the window that found nothing. */
   readonly emptyMs: readonly number[];
 }
 
 export interface WorkWindow {
   readonly clients: number;
-  /** Thrown away: connections open, plans and caches fill. Counted from the first completion. */
+  /** Thrown away, from the first completion on: connections open, plans and caches fill. */
   readonly rampSeconds: number;
   readonly seconds: number;
-  /** Ends the window early, when the backlog must not run dry. */
-  readonly jobs?: number;
 }
 
-/** Lets a system work for a while and counts what it completes after the ramp. */
+interface Moment {
+  readonly at: number;
+  readonly times: JobTimes;
+}
+
+/** No completion for so long: the backlog has run dry. */
+const DRY_MS = 1000;
+/** The first completion may take this long: a claim from a deep backlog does, in some systems. */
+const FIRST_MS = 60_000;
+const LOOK_EVERY_MS = 50;
+
+/** Lets a system work for a while and counts what it completes after the ramp; ends early when the backlog runs dry. */
 export async function measureWork(system: QueueSystem, window: WorkWindow): Promise<WorkMeasure> {
+  const { clients, rampSeconds, seconds } = window;
   const stop = new AbortController();
-  const claimMs: number[] = [];
-  const totalMs: number[] = [];
-  const emptyMs: number[] = [];
-  let jobs = 0;
-  let first: number | undefined;
-  let begun: number | undefined;
-  let ended: number | undefined;
-  const onJob = (times: JobTimes): void => {
+  const completions: Moment[] = [];
+  const empties: { readonly at: number; readonly ms: number }[] = [];
+  const begun = performance.now();
+  const look = setInterval(() => {
     const now = performance.now();
-    first ??= now;
-    if (ended !== undefined || now - first < window.rampSeconds * 1000) return;
-    if (begun === undefined) {
-      begun = now;
-      return;
-    }
-    jobs += 1;
-    if (times.claimMs !== undefined) claimMs.push(times.claimMs);
-    if (times.totalMs !== undefined) totalMs.push(times.totalMs);
-    if (jobs === window.jobs || now - begun >= window.seconds * 1000) {
-      ended = now;
-      stop.abort();
-    }
-  };
-  const onEmpty = (ms: number): void => {
-    if (begun !== undefined && ended === undefined) emptyMs.push(ms);
-  };
-  // A system that completes nothing any more must end too.
-  const deadline = setTimeout(
-    () => stop.abort(),
-    (window.rampSeconds + window.seconds) * 1000 + GRACE_MS,
-  );
+    const first = completions[0]?.at;
+    const last = completions.at(-1)?.at ?? begun;
+    const done = first !== undefined && now - first >= (rampSeconds + seconds) * 1000;
+    // A claim may take seconds by itself; only a claim that found nothing shows a dry backlog.
+    const dry = first !== undefined && now - last > DRY_MS && (empties.at(-1)?.at ?? 0) > last;
+    if (done || dry || (first === undefined && now - begun > FIRST_MS)) stop.abort();
+  }, LOOK_EVERY_MS);
   try {
-    await system.work({ clients: window.clients, signal: stop.signal, onJob, onEmpty });
+    await system.work({
+      clients,
+      signal: stop.signal,
+      onJob: (times) => void completions.push({ at: performance.now(), times }),
+      onEmpty: (ms) => void empties.push({ at: performance.now(), ms }),
+    });
   } finally {
-    clearTimeout(deadline);
+    clearInterval(look);
   }
-  const seconds = begun === undefined ? 0 : ((ended ?? performance.now()) - begun) / 1000;
+  return within(window, completions, empties);
+}
+
+/** A backlog that ran dry before the ramp was over is measured from its first completion. */
+function within(
+  { rampSeconds, seconds }: WorkWindow,
+  completions: readonly Moment[],
+  empties: readonly { readonly at: number; readonly ms: number }[],
+): WorkMeasure {
+  const first = completions[0]?.at ?? 0;
+  const last = completions.at(-1)?.at ?? 0;
+  const ramped = first + rampSeconds * 1000;
+  const from = ramped < last ? ramped : first;
+  const to = Math.min(from + seconds * 1000, last);
+  const counted = completions.filter(({ at }) => at > from && at <= to);
   return {
-    rate: seconds === 0 ? 0 : jobs / seconds,
-    jobs,
-    claimMs,
-    totalMs,
-    empty: emptyMs.length,
-    emptyMs,
+    rate: to > from ? counted.length / ((to - from) / 1000) : 0,
+    jobs: counted.length,
+    allJobs: completions.length,
+    claimMs: counted.flatMap(({ times }) => times.claimMs ?? []),
+    totalMs: counted.flatMap(({ times }) => times.totalMs ?? []),
+    emptyMs: empties.filter(({ at }) => at > from && at <= to).map(({ ms }) => ms),
   };
 }
 
-const GRACE_MS = 15_000;
+/** How long a claim takes that finds nothing: `samples` of them, by one client. */
+export async function emptyClaims(
+  system: QueueSystem,
+  samples: number,
+): Promise<readonly number[]> {
+  const stop = new AbortController();
+  const found: number[] = [];
+  await system.work({
+    clients: 1,
+    signal: stop.signal,
+    onJob: () => undefined,
+    onEmpty: (ms) => {
+      found.push(ms);
+      if (found.length >= samples + IGNORED_EMPTIES) stop.abort();
+    },
+  });
+  return found.slice(IGNORED_EMPTIES);
+}
+
+/** The first claims of a connection plan their statements. */
+const IGNORED_EMPTIES = 5;
+
+/**
+ * Enough backlog for a window, from the rate that the last one had: a quick system must not run dry, and a slow one need not
+ * wait for a fill that it cannot use.
+ */
+export function backlogFor(
+  window: WorkWindow,
+  lastRate: number | undefined,
+  least: number,
+): number {
+  return Math.max(least, Math.ceil((lastRate ?? 0) * (window.rampSeconds + window.seconds) * 1.5));
+}
+
+/** Adds what is missing to `count` due jobs, then vacuums and analyzes. */
+export async function topUp(system: QueueSystem, count: number): Promise<void> {
+  const missing = count - (await system.pending());
+  if (missing > 0) await system.fill(missing);
+  await system.settle();
+}

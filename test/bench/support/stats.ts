@@ -49,3 +49,16 @@ export function apart(left: Spread, right: Spread): boolean {
 function ascending(samples: readonly number[]): number[] {
   return [...samples].sort((left, right) => left - right);
 }
+
+/**
+ * The median with the range around it, for a table: `1,720 (1,690–1,744)`.
+ *
+ * @param digits after the point
+ */
+export function spreadText(samples: readonly number[], digits = 0): string {
+  if (samples.length === 0) return '–';
+  const { median: middle, min, max } = spread(samples);
+  const text = (value: number): string =>
+    value.toLocaleString('en-GB', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${text(middle)} (${text(min)}–${text(max)})`;
+}

@@ -1,14 +1,17 @@
 import { EventEmitter } from 'node:events';
 import type { BenchServer } from '../bench-database.ts';
 import { importPeer } from '../peer-module.ts';
-import type { QueueSystem, WorkOptions } from './queue-system.ts';
+import type { OpenOptions, QueueSystem, WorkOptions } from './queue-system.ts';
 
 const TASK = 'bench';
 const FILL_AT_ONCE = 10_000;
 /** The pool needs connections beside those of the workers: graphile-worker's documentation asks for two more. */
 const SPARE_CONNECTIONS = 2;
-/** The size in its own published measurement. */
-const LOCAL_QUEUE_SIZE = 500;
+/** As in its own published measurement. */
+const BATCHING = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+/** The task whose job holds the blocked key. */
+const HOLD = 'hold';
+const BLOCKED_KEY = 'blocked';
 
 /** The part of graphile-worker 0.18 that is used here. */
 interface GraphileModule {
@@ -29,7 +32,7 @@ interface RunOptions {
   readonly parsedCronItems: readonly never[];
   readonly logger: unknown;
   readonly events: EventEmitter;
-  readonly taskList: Readonly<Record<string, () => void>>;
+  readonly taskList: Readonly<Record<string, () => void | Promise<void>>>;
   readonly preset: { readonly worker: object };
 }
 
@@ -61,61 +64,97 @@ export type GraphileForm = 'unbatched' | 'batched';
  * graphile-worker by `run` and `addJobs`; times come from its events. It does not wait for a completion before the worker's
  * next claim, so the time of claim and completion together cannot be told.
  */
-export async function openGraphile(server: BenchServer, form: GraphileForm): Promise<QueueSystem> {
-  const { exports: graphile, version } = await importPeer<GraphileModule>('graphile-worker');
-  const database = await server.database(`graphile_${form}`);
+export async function openGraphile(
+  server: BenchServer,
+  form: GraphileForm,
+  options: OpenOptions = {},
+): Promise<QueueSystem> {
+  const graphile = await importPeer<GraphileModule>('graphile-worker');
+  const database = await server.database(`graphile_${options.database ?? form}`);
   const logger = new graphile.Logger(() => () => undefined);
   const utils = await graphile.makeWorkerUtils({ connectionString: database.url, logger });
   await utils.migrate();
+  const ending = new AbortController();
+  const held: Promise<void>[] = [];
   const addJobs = async (count: number, job: JobSpec): Promise<void> => {
     for (let left = count; left > 0; left -= FILL_AT_ONCE) {
       await utils.addJobs(Array<JobSpec>(Math.min(left, FILL_AT_ONCE)).fill(job));
     }
   };
+  const run = async (
+    more: Pick<RunOptions, 'concurrency' | 'events' | 'taskList' | 'preset'>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const runner = await graphile.run({
+      connectionString: database.url,
+      maxPoolSize: more.concurrency + SPARE_CONNECTIONS,
+      pollInterval: 5,
+      noHandleSignals: true,
+      parsedCronItems: [],
+      logger,
+      ...more,
+    });
+    await aborted(signal);
+    await runner.stop();
+  };
   return {
     name: `graphile-worker, ${form}`,
-    version,
-    fill: (count, { delaySeconds, key } = {}) =>
+    database,
+    fill: (count, { delaySeconds } = {}) =>
       addJobs(count, {
         identifier: TASK,
         payload: {},
         ...(delaySeconds === undefined ? {} : { runAt: after(delaySeconds) }),
-        ...(key === undefined ? {} : { queueName: key }),
       }),
     pending: async () => {
       const { rows } = await database.pool.query<{ count: number }>(
-        'select count(*)::int from graphile_worker.jobs where locked_at is null and run_at <= now()',
+        `select count(*)::int from graphile_worker.jobs
+         where locked_at is null and run_at <= now() and queue_name is null`,
       );
       return rows[0]?.count ?? 0;
     },
-    work: async (options) => {
-      const runner = await graphile.run({
-        connectionString: database.url,
-        concurrency: options.clients,
-        maxPoolSize: options.clients + SPARE_CONNECTIONS,
-        pollInterval: 5,
-        noHandleSignals: true,
-        parsedCronItems: [],
-        logger,
-        events: listen(options, form),
-        taskList: { [TASK]: () => undefined },
-        preset: {
-          worker:
-            form === 'batched'
-              ? {
-                  localQueue: { size: LOCAL_QUEUE_SIZE },
-                  completeJobBatchDelay: 0,
-                  failJobBatchDelay: 0,
-                }
-              : {},
+    work: (work) =>
+      run(
+        {
+          concurrency: work.clients,
+          events: listen(work, form),
+          taskList: { [TASK]: () => undefined },
+          preset: { worker: form === 'batched' ? BATCHING : {} },
         },
-      });
-      await aborted(options.signal);
-      await runner.stop();
-    },
+        work.signal,
+      ),
     enqueue: (count) => addJobs(count, { identifier: TASK, payload: {} }),
+    finish: async (count) => {
+      await database.pool.query(
+        'delete from graphile_worker._private_jobs where id in (select id from graphile_worker._private_jobs limit $1)',
+        [count],
+      );
+    },
+    blockKey: async (count) => {
+      const started = Promise.withResolvers<void>();
+      const hold = (): Promise<void> => {
+        started.resolve();
+        return aborted(ending.signal);
+      };
+      await addJobs(1, { identifier: HOLD, payload: {}, queueName: BLOCKED_KEY });
+      held.push(
+        run(
+          {
+            concurrency: 1,
+            events: new EventEmitter(),
+            taskList: { [HOLD]: hold },
+            preset: { worker: {} },
+          },
+          ending.signal,
+        ),
+      );
+      await started.promise;
+      await addJobs(count, { identifier: TASK, payload: {}, queueName: BLOCKED_KEY });
+    },
     settle: () => database.settle(),
     close: async () => {
+      ending.abort();
+      await Promise.all(held);
       await utils.release();
       await database.drop();
     },

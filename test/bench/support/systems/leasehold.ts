@@ -2,22 +2,21 @@ import type pg from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { migrate } from '../../../../infra/migrate.ts';
 import type { BenchDatabase, BenchServer } from '../bench-database.ts';
-import { fillLeasehold } from '../fill-leasehold.ts';
-import type { QueueSystem, WorkOptions } from './queue-system.ts';
+import { fillDue, fillParked, finishDue } from '../fill-leasehold.ts';
+import type { ManyClaimed, OpenOptions, QueueSystem, WorkOptions } from './queue-system.ts';
 
 const QUEUE = 'bench';
 const CLAIM = 'select * from leasehold.claim($1, $2, $3)';
 const COMPLETE = 'select * from leasehold.complete($1, $2, $3)';
 const COMPLETE_AND_CLAIM = 'select * from leasehold.complete_and_claim($1, $2, $3, $4, $5)';
 const ENQUEUE_BATCH = 'select job_id from leasehold.enqueue_batch($1, $2)';
+const CLAIM_MANY = 'select * from leasehold.claim($1, $2, $3, p_limit => $4)';
+const BLOCKED_KEY = 'blocked';
+const DAY_SECONDS = 86_400;
 const EMPTY_REST_MS = 5;
 
 /** `two-call`: claim, then complete; `fused`: completion and the next claim in one statement. */
 export type LeaseholdForm = 'two-call' | 'fused';
-
-export interface LeaseholdSystem extends QueueSystem {
-  readonly database: BenchDatabase;
-}
 
 interface Claimed {
   readonly job_id: string | null;
@@ -28,25 +27,20 @@ interface Claimed {
 export async function openLeasehold(
   server: BenchServer,
   form: LeaseholdForm = 'two-call',
-): Promise<LeaseholdSystem> {
-  const database = await server.database(`leasehold_${form}`);
+  options: OpenOptions = {},
+): Promise<QueueSystem> {
+  const database = await server.database(`leasehold_${options.database ?? form}`);
   await migrate({ connectionString: database.url, log: () => undefined });
   return leaseholdOn(database, form);
 }
 
 /** Both forms may share one database: then they also share its backlog. */
-export function leaseholdOn(database: BenchDatabase, form: LeaseholdForm): LeaseholdSystem {
+export function leaseholdOn(database: BenchDatabase, form: LeaseholdForm): QueueSystem {
+  const client = form === 'fused' ? fusedClient : twoCallClient;
   return {
     name: `Leasehold, ${form}`,
-    version: 'this checkout',
     database,
-    fill: (count, { delaySeconds, key } = {}) =>
-      fillLeasehold(database, {
-        queue: QUEUE,
-        count,
-        ...(delaySeconds === undefined ? {} : { delaySeconds }),
-        ...(key === undefined ? {} : { parkedBehind: key }),
-      }),
+    fill: (count, options = {}) => fillDue(database, { queue: QUEUE, count, ...options }),
     pending: async () => {
       const { rows } = await database.pool.query<{ count: number }>(
         `select count(*)::int from leasehold.job_state where queue = $1 and lane between 1 and 4 and due_at <= clock_timestamp()`,
@@ -54,15 +48,16 @@ export function leaseholdOn(database: BenchDatabase, form: LeaseholdForm): Lease
       );
       return rows[0]?.count ?? 0;
     },
-    work: async (options) => {
-      const client = form === 'fused' ? fusedClient : twoCallClient;
-      await withClients(database, options.clients, (connection, owner) =>
+    work: (options) =>
+      withClients(database, options.clients, (connection, owner) =>
         client(connection, owner, options),
-      );
-    },
+      ),
+    claimMany: (count) => claimMany(database.pool, count),
     enqueue: async (count) => {
       await database.pool.query(ENQUEUE_BATCH, [JSON.stringify(newJobs(count)), 'bench']);
     },
+    finish: (count) => finishDue(database, QUEUE, count),
+    blockKey: (count) => blockKey(database, count),
     settle: () => database.settle(),
     close: () => database.drop(),
   };
@@ -90,6 +85,35 @@ export function newJobs(
     payload: {},
     ...more(index),
   }));
+}
+
+async function claimMany(pool: pg.Pool, count: number): Promise<ManyClaimed> {
+  const owner = 'bench-many';
+  const client = await pool.connect();
+  try {
+    const begun = performance.now();
+    const { rows } = await client.query<Claimed>(CLAIM_MANY, [QUEUE, owner, uuidv7(), count]);
+    const ms = performance.now() - begun;
+    for (const job of rows) await client.query(COMPLETE, [job.job_id, owner, job.fencing_token]);
+    return { jobs: rows.length, ms };
+  } finally {
+    client.release();
+  }
+}
+
+/** The head of the key is leased for a day; everything behind it stays parked. */
+async function blockKey(database: BenchDatabase, count: number): Promise<void> {
+  const settings = JSON.stringify({ lease_seconds: 3600, max_run_seconds: DAY_SECONDS });
+  await database.pool.query('select leasehold.configure_queue($1, $2, $3)', [
+    QUEUE,
+    settings,
+    'bench',
+  ]);
+  const head = newJobs(1, () => ({ ordering_key: BLOCKED_KEY }));
+  await database.pool.query(ENQUEUE_BATCH, [JSON.stringify(head), 'bench']);
+  const { rows } = await database.pool.query<Claimed>(CLAIM, [QUEUE, 'holder', uuidv7()]);
+  if (rows.length !== 1) throw new Error('The head of the blocked key was not claimed.');
+  await fillParked(database, { queue: QUEUE, key: BLOCKED_KEY, count });
 }
 
 async function twoCallClient(

@@ -1,6 +1,6 @@
 import type { BenchServer } from '../bench-database.ts';
 import { importPeer } from '../peer-module.ts';
-import type { QueueSystem, WorkOptions } from './queue-system.ts';
+import type { OpenOptions, QueueSystem, WorkOptions } from './queue-system.ts';
 
 const QUEUE = 'bench';
 const FILL_AT_ONCE = 10_000;
@@ -21,7 +21,6 @@ interface Boss {
 interface BossJobInsert {
   readonly data: object;
   readonly startAfter?: number;
-  readonly singletonKey?: string;
 }
 
 interface BossJob {
@@ -37,16 +36,14 @@ interface BossModule {
   }) => Boss;
 }
 
-export interface PgBossSystem extends QueueSystem {
-  /** `fetch` of `batchSize` jobs, and how long that took. The jobs stay claimed. */
-  claimOnce(batchSize: number): Promise<{ readonly jobs: number; readonly ms: number }>;
-}
-
 /** pg-boss by `fetch` and `complete`, one job a call. Its maintenance and its cron are off: they would only cost it time. */
-export async function openPgBoss(server: BenchServer): Promise<PgBossSystem> {
-  const { exports, version } = await importPeer<BossModule>('pg-boss');
-  const database = await server.database('pg_boss');
-  const boss = new exports.PgBoss({
+export async function openPgBoss(
+  server: BenchServer,
+  options: OpenOptions = {},
+): Promise<QueueSystem> {
+  const { PgBoss } = await importPeer<BossModule>('pg-boss');
+  const database = await server.database(`pg_boss_${options.database ?? ''}`);
+  const boss = new PgBoss({
     connectionString: database.url,
     max: MAX_CONNECTIONS,
     supervise: false,
@@ -58,13 +55,9 @@ export async function openPgBoss(server: BenchServer): Promise<PgBossSystem> {
   await boss.createQueue(QUEUE);
   return {
     name: 'pg-boss',
-    version,
-    fill: async (count, { delaySeconds, key } = {}) => {
-      const job = {
-        data: {},
-        ...(delaySeconds === undefined ? {} : { startAfter: delaySeconds }),
-        ...(key === undefined ? {} : { singletonKey: key }),
-      };
+    database,
+    fill: async (count, { delaySeconds } = {}) => {
+      const job = { data: {}, ...(delaySeconds === undefined ? {} : { startAfter: delaySeconds }) };
       for (let left = count; left > 0; left -= FILL_AT_ONCE) {
         await boss.insert(QUEUE, Array<BossJobInsert>(Math.min(left, FILL_AT_ONCE)).fill(job));
       }
@@ -76,16 +69,28 @@ export async function openPgBoss(server: BenchServer): Promise<PgBossSystem> {
       );
       return rows[0]?.count ?? 0;
     },
-    work: async (options) => {
-      await Promise.all(Array.from({ length: options.clients }, () => work(boss, options)));
+    work: async (work) => {
+      await Promise.all(Array.from({ length: work.clients }, () => oneClient(boss, work)));
+    },
+    claimMany: async (count) => {
+      const begun = performance.now();
+      const jobs = await boss.fetch(QUEUE, { batchSize: count });
+      const ms = performance.now() - begun;
+      await boss.complete(
+        QUEUE,
+        jobs.map(({ id }) => id),
+      );
+      return { jobs: jobs.length, ms };
     },
     enqueue: async (count) => {
       await boss.insert(QUEUE, Array<BossJobInsert>(count).fill({ data: {} }));
     },
-    claimOnce: async (batchSize) => {
-      const begun = performance.now();
-      const jobs = await boss.fetch(QUEUE, { batchSize });
-      return { jobs: jobs.length, ms: performance.now() - begun };
+    finish: async (count) => {
+      await database.pool.query(
+        `update pgboss.job set state = 'completed', started_on = now(), completed_on = now()
+         where id in (select id from pgboss.job where name = $1 and state = 'created' limit $2)`,
+        [QUEUE, count],
+      );
     },
     settle: () => database.settle(),
     close: async () => {
@@ -95,7 +100,7 @@ export async function openPgBoss(server: BenchServer): Promise<PgBossSystem> {
   };
 }
 
-async function work(boss: Boss, { signal, onJob, onEmpty }: WorkOptions): Promise<void> {
+async function oneClient(boss: Boss, { signal, onJob, onEmpty }: WorkOptions): Promise<void> {
   while (!signal.aborted) {
     const begun = performance.now();
     const [job] = await boss.fetch(QUEUE);
