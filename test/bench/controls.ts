@@ -36,12 +36,12 @@ export const controls: Bench<ControlsParameters> = {
   },
   short: {
     clients: 8,
-    seconds: 0.5,
+    seconds: 0.4,
     repeats: 3,
-    backlog: 2000,
-    depths: [1000, 10_000],
-    held: 2000,
-    claimSeconds: 0.4,
+    backlog: 4000,
+    depths: [5000, 20_000],
+    held: 5000,
+    claimSeconds: 0.25,
   },
   run: async (context, parameters) => {
     const systems: ControlSystem[] = [];
@@ -63,7 +63,7 @@ export const controls: Bench<ControlsParameters> = {
 };
 
 async function burnDown(
-  { progress }: BenchContext,
+  { progress, short }: BenchContext,
   systems: readonly ControlSystem[],
   { clients, seconds, repeats, backlog }: ControlsParameters,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
@@ -77,7 +77,7 @@ async function burnDown(
         return (await measureWork(system, { clients, rampSeconds: 0.3, seconds })).rate;
       },
     })),
-    { repeats, warmUps: 1, progress, what: `burn-down, ${clients} clients` },
+    { repeats, warmUps: short ? 0 : 1, progress, what: `burn-down, ${clients} clients` },
   );
 }
 
