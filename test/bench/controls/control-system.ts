@@ -2,15 +2,16 @@ import type pg from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { migrate } from '../../../infra/migrate.ts';
 import type { BenchDatabase, BenchServer } from '../support/bench-database.ts';
+import { buffers, type PlanNode } from '../../sql/support/explained.ts';
 import { claimLoop } from '../support/claim-loop.ts';
+import { fillDue } from '../support/fill-leasehold.ts';
 import { leaseholdOn } from '../support/systems/leasehold.ts';
 import type { QueueSystem } from '../support/systems/queue-system.ts';
-import type { Control } from './control.ts';
+import { CONTROL_QUEUE, type Control } from './control.ts';
 
 const PAYLOAD = {};
 
 export interface ControlSystem extends QueueSystem {
-  readonly database: BenchDatabase;
   /** A claim whose lease is never ended; gives its milliseconds, and whether it found a job. */
   claimOnce(client: pg.Client): Promise<{ readonly ms: number; readonly found: boolean }>;
   /** The same, giving the buffers that it read. */
@@ -31,7 +32,7 @@ export async function openControl(
   if (control.schema !== '') await database.pool.query(control.schema);
   const { claim, hold } = control.statements;
   return {
-    ...(onProduct ? leaseholdOn(database, 'two-call') : inputOf(database, control, payload)),
+    ...(onProduct ? productInput(database, payload) : inputOf(database, control, payload)),
     name: control.name,
     database,
     work: (options) => claimLoop(database, control.statements, options),
@@ -41,12 +42,12 @@ export async function openControl(
       return { ms: performance.now() - begun, found: rows.length > 0 };
     },
     claimBuffers: async (client) => {
-      const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ Plan: Buffers }] }>(
+      const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ Plan: PlanNode }] }>(
         `explain (analyze, buffers, timing off, format json) ${claim}`,
         ['bench', uuidv7()],
       );
       const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-      return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
+      return plan === undefined ? Number.NaN : buffers(plan);
     },
     hold: async (count) => {
       await database.pool.query(hold, [count]);
@@ -54,9 +55,12 @@ export async function openControl(
   };
 }
 
-interface Buffers {
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
+function productInput(database: BenchDatabase, payload: object): QueueSystem {
+  return {
+    ...leaseholdOn(database, 'two-call'),
+    fill: (count, options = {}) =>
+      fillDue(database, { queue: CONTROL_QUEUE, count, payload, ...options }),
+  };
 }
 
 function inputOf(

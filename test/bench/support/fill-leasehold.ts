@@ -8,12 +8,13 @@ export interface DueFill {
   readonly queue: string;
   readonly count: number;
   readonly delaySeconds?: number;
+  readonly payload?: object;
 }
 
 /** Adds jobs without keys, due one microsecond apart from now on, or from `delaySeconds` on. */
 export async function fillDue(
   database: BenchDatabase,
-  { queue, count, delaySeconds = 0 }: DueFill,
+  { queue, count, delaySeconds = 0, payload = {} }: DueFill,
 ): Promise<void> {
   await addQueues(database, [queue]);
   for (let left = count; left > 0; left -= ROWS_A_STATEMENT) {
@@ -25,11 +26,11 @@ export async function fillDue(
        ),
        added as (
          insert into leasehold.jobs (id, queue, type, payload, home_lane, max_attempts, due_at, created_at, created_by)
-         select id, $1, 'bench', '{}', 3, 5, due_at, clock_timestamp(), 'bench' from ids
+         select id, $1, 'bench', $4::jsonb, 3, 5, due_at, clock_timestamp(), 'bench' from ids
        )
        insert into leasehold.job_state (job_id, due_at, max_attempts, lane, home_lane, queue)
        select id, due_at, 5, 3, 3, $1 from ids`,
-      [queue, Math.min(left, ROWS_A_STATEMENT), delaySeconds],
+      [queue, Math.min(left, ROWS_A_STATEMENT), delaySeconds, JSON.stringify(payload)],
     );
   }
 }
