@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import type { AppDeps } from '../../functions/deps.ts';
 import { webClock } from '../../functions/web-ports.ts';
+import { LeaseholdError } from '../../shared/errors.ts';
 import type { Sql } from '../../shared/ports.ts';
 import { completeIn } from '../../shared/transaction/complete-in-transaction.ts';
 import { pgTransaction } from '../../shared/transaction/pg-transaction.ts';
@@ -192,6 +193,25 @@ describe('B.3 the answer of a fused report is lost', () => {
       expect(attempts).toMatchObject([{ outcome: 'succeeded', fencing_token: '1' }]);
     }
   });
+});
+
+test('B.3 a run that repeats its report by itself names the same claim', async () => {
+  const { sql } = scripted.app.deps();
+  let lost = false;
+  const cut: Sql = {
+    query: async (text, values, options) => {
+      const rows = await sql.query<never>(text, values, options);
+      if (lost || !text.includes('complete_and_claim')) return rows;
+      lost = true;
+      throw new LeaseholdError('database_unavailable', 'Cut off after the commit.');
+    },
+  };
+  const ids = await enqueued(scripted, fine(3));
+  const { body } = await worked(scripted, { sql: cut });
+  expect(body).toMatchObject({ outcome: 'succeeded', jobs_run: 3 });
+  for (const id of ids) {
+    expect(await scripted.job(id)).toMatchObject({ state: 'succeeded', attempt: 1 });
+  }
 });
 
 describe('B.6 what holds for a claim holds for a fused one', () => {
