@@ -1,13 +1,15 @@
 /** Several jobs for one poke, and what each costs: statements that reach the endpoint, counted, not timed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import type { AppDeps } from '../../functions/deps.ts';
-import { webClock } from '../../functions/web-ports.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
-import type { Sql } from '../../shared/ports.ts';
-import { completeIn } from '../../shared/transaction/complete-in-transaction.ts';
-import { pgTransaction } from '../../shared/transaction/pg-transaction.ts';
-import type { Answer } from './support/app-harness.ts';
+import {
+  afterStatement,
+  clockAhead,
+  enqueued,
+  fine,
+  runningOf,
+  worked,
+} from './support/counted-work.ts';
 import { createScriptedWork } from './support/scripted-work.ts';
 import type { ScriptedWork } from './support/scripted-work.ts';
 
@@ -32,47 +34,6 @@ beforeEach(async () => {
     });
   }
 });
-
-async function enqueued(at: ScriptedWork, behaviours: readonly string[]): Promise<string[]> {
-  const ids = [];
-  for (const behaviour of behaviours) ids.push(await at.enqueue(behaviour));
-  await at.app.backgroundDone();
-  at.app.pokes.length = 0;
-  return ids;
-}
-
-const fine = (count: number): string[] => Array.from({ length: count }, () => 'fine');
-
-/** One poke, and the statements that it cost. */
-async function worked(
-  at: ScriptedWork,
-  overrides: Partial<AppDeps> = {},
-): Promise<{ readonly body: Answer['body']; readonly roundTrips: number }> {
-  const before = at.app.http.endpoint.requests;
-  const { status, body } = await at.work(0, overrides);
-  expect(status).toBe(200);
-  const roundTrips = at.app.http.endpoint.requests - before;
-  await at.app.backgroundDone();
-  return { body, roundTrips };
-}
-
-/** A clock that a test can put forward; timers go on as they are. */
-function clockAhead(): { readonly clock: AppDeps['clock']; put(ms: number): void } {
-  let aheadMs = 0;
-  return {
-    clock: { now: () => webClock.now() + aheadMs },
-    put: (ms) => {
-      aheadMs += ms;
-    },
-  };
-}
-
-async function runningOf(at: ScriptedWork): Promise<number> {
-  const { rows } = await at.app.database.pool.query<{ running: number }>(
-    'select count(*)::int as running from leasehold.job_state where lane = 0',
-  );
-  return rows[0]?.running ?? Number.NaN;
-}
 
 describe('B.6 a worker that takes the next job with its report', () => {
   test('needs one round trip a job, and one claim to begin with', async () => {
@@ -159,14 +120,7 @@ describe('B.6 a worker that takes the next job with its report', () => {
 
   test('gives the next job back when the report took all the time', async () => {
     const time = clockAhead();
-    const { sql } = scripted.app.deps();
-    const slow: Sql = {
-      query: async (text, values, options) => {
-        const rows = await sql.query<never>(text, values, options);
-        if (text.includes('complete_and_claim')) time.put(29_000);
-        return rows;
-      },
-    };
+    const slow = afterStatement(scripted, 'complete_and_claim', () => time.put(29_000));
     const [, left] = await enqueued(scripted, ['fine', 'fine']);
     const { body } = await worked(scripted, { clock: time.clock, sql: slow });
     expect(body).toMatchObject({ outcome: 'succeeded', jobs_run: 1, more_due: true });
@@ -196,16 +150,11 @@ describe('B.3 the answer of a fused report is lost', () => {
 });
 
 test('B.3 a run that repeats its report by itself names the same claim', async () => {
-  const { sql } = scripted.app.deps();
-  let lost = false;
-  const cut: Sql = {
-    query: async (text, values, options) => {
-      const rows = await sql.query<never>(text, values, options);
-      if (lost || !text.includes('complete_and_claim')) return rows;
-      lost = true;
-      throw new LeaseholdError('database_unavailable', 'Cut off after the commit.');
-    },
-  };
+  let answers = 0;
+  const cut = afterStatement(scripted, 'complete_and_claim', () => {
+    answers += 1;
+    if (answers === 1) throw new LeaseholdError('database_unavailable', 'Cut off.');
+  });
   const ids = await enqueued(scripted, fine(3));
   const { body } = await worked(scripted, { sql: cut });
   expect(body).toMatchObject({ outcome: 'succeeded', jobs_run: 3 });
@@ -213,177 +162,3 @@ test('B.3 a run that repeats its report by itself names the same claim', async (
     expect(await scripted.job(id)).toMatchObject({ state: 'succeeded', attempt: 1 });
   }
 });
-
-describe('B.6 what holds for a claim holds for a fused one', () => {
-  test('a limit of one lease: the job that ends makes room for the next', async () => {
-    await setting(`concurrency_limit = 1`);
-    let most = 0;
-    scripted.behaviours.set('count', async () => {
-      most = Math.max(most, await runningOf(scripted));
-    });
-    await enqueued(scripted, ['count', 'count', 'count']);
-    const { body, roundTrips } = await worked(scripted);
-    expect(body).toMatchObject({ jobs_run: 3 });
-    expect(roundTrips).toBe(4);
-    expect(most).toBe(1);
-    await setting('concurrency_limit = null');
-  });
-
-  test('a pause: the queue stands still after the job that runs', async () => {
-    scripted.behaviours.set('pauses', () => setting('paused_at = clock_timestamp()'));
-    const [done, left] = await enqueued(scripted, ['pauses', 'fine']);
-    const { body } = await worked(scripted);
-    expect(body).toMatchObject({ outcome: 'succeeded', jobs_run: 1, more_due: false });
-    expect(await scripted.job(done ?? '')).toMatchObject({ state: 'succeeded' });
-    expect(await scripted.job(left ?? '')).toMatchObject({ state: 'pending', attempt: 0 });
-    await setting('paused_at = null');
-  });
-
-  test('an ordering key: the next of the key is free with the report of the one before', async () => {
-    const order: string[] = [];
-    for (const name of ['a', 'b', 'c']) {
-      scripted.behaviours.set(name, () => void order.push(name));
-      await scripted.enqueue(name, { ordering_key: 'one' });
-    }
-    const { body, roundTrips } = await worked(scripted);
-    expect(body).toMatchObject({ jobs_run: 3 });
-    expect(order).toEqual(['a', 'b', 'c']);
-    expect(roundTrips).toBe(4);
-  });
-
-  test('effects: each is recorded under its own job', async () => {
-    const ran: string[] = [];
-    scripted.behaviours.set('charges', ({ effect }) =>
-      effect('charge', ({ idempotencyKey }) => {
-        ran.push(idempotencyKey);
-        return idempotencyKey;
-      }),
-    );
-    const ids = await enqueued(scripted, ['charges', 'charges']);
-    const { roundTrips } = await worked(scripted);
-    expect(ran).toEqual(ids.map((id) => `${id}/charge`));
-    expect(roundTrips).toBe(1 + 2 * 3);
-    for (const id of ids) {
-      expect(await scripted.job(id)).toMatchObject({
-        state: 'succeeded',
-        result: `${id}/charge`,
-        effects: [{ key: 'charge', state: 'done' }],
-      });
-    }
-  });
-
-  test('a completion in a transaction of the handler: its result stays, and the report takes the next job', async () => {
-    scripted.behaviours.set('commits', async ({ lease }) => {
-      const client = await scripted.app.database.pool.connect();
-      await client.query('begin');
-      await completeIn(pgTransaction(client), lease, 'of the transaction');
-      await client.query('commit');
-      client.release();
-      return 'of the handler';
-    });
-    const [first, second] = await enqueued(scripted, ['commits', 'fine']);
-    const { body } = await worked(scripted);
-    expect(body).toMatchObject({ outcome: 'succeeded', job_id: second, jobs_run: 2 });
-    expect(await scripted.job(first ?? '')).toMatchObject({
-      state: 'succeeded',
-      result: 'of the transaction',
-      attempts: [{ outcome: 'succeeded' }],
-    });
-  });
-
-  test('a lost lease: its report counts for nothing, and the next job is run all the same', async () => {
-    scripted.behaviours.set('loses', async () => {
-      await scripted.app.database.pool.query(
-        `update leasehold.job_state set fencing_token = fencing_token + 1, owner = 'other' where lane = 0`,
-      );
-      return 'too late';
-    });
-    const [lost, next] = await enqueued(scripted, ['loses', 'fine']);
-    const { body } = await worked(scripted);
-    expect(body).toMatchObject({ outcome: 'succeeded', job_id: next, jobs_run: 2 });
-    expect(await scripted.job(lost ?? '')).toMatchObject({
-      state: 'running',
-      lease: { owner: 'other' },
-    });
-  });
-
-  test('a job that was called off: it ends cancelled, and the next one is run', async () => {
-    scripted.behaviours.set('hears nothing', async () => {
-      const [running] = await runningIds();
-      await scripted.app.call('POST', `/v1/jobs/${running ?? ''}/cancel`);
-      return 'kept';
-    });
-    const [off, next] = await enqueued(scripted, ['hears nothing', 'fine']);
-    const { body } = await worked(scripted);
-    expect(body).toMatchObject({ outcome: 'succeeded', job_id: next, jobs_run: 2 });
-    expect(await scripted.job(off ?? '')).toMatchObject({ state: 'cancelled', result: 'kept' });
-  });
-});
-
-describe('jobs that no handler can run, among others', () => {
-  test('are buried on the way and counted, and take no place of those that run', async () => {
-    await enqueued(scripted, ['fine']);
-    for (let at = 0; at < 3; at += 1) await scripted.enqueue('fine', { type: 'nobody knows' });
-    await enqueued(scripted, fine(JOBS_PER_INVOCATION - 1));
-    const { body } = await worked(scripted);
-    expect(body).toMatchObject({
-      outcome: 'succeeded',
-      jobs_run: JOBS_PER_INVOCATION,
-      jobs_buried: 3,
-    });
-  });
-
-  test('and nothing else: the answer says so, and pokes on when time ran out before the rest', async () => {
-    const time = clockAhead();
-    const { sql } = single.app.deps();
-    const slow: Sql = {
-      query: async (text, values, options) => {
-        const rows = await sql.query<never>(text, values, options);
-        if (text.includes('leasehold.fail(')) time.put(29_000);
-        return rows;
-      },
-    };
-    for (let at = 0; at < 2; at += 1) await single.enqueue('fine', { type: 'nobody knows' });
-    await single.app.backgroundDone();
-    single.app.pokes.length = 0;
-    const { body } = await worked(single, { clock: time.clock, sql: slow });
-    expect(body).toMatchObject({
-      outcome: 'dead',
-      code: 'unknown_type',
-      jobs_run: 0,
-      jobs_buried: 1,
-      more_due: true,
-    });
-    expect(single.app.pokes).toEqual([{ queue: 'scripted', depth: 1 }]);
-  });
-
-  test('nor does it poke on when others took the rest', async () => {
-    const { sql } = single.app.deps();
-    let claims = 0;
-    const raced: Sql = {
-      query: async (text, values, options) => {
-        if (text.includes('leasehold.claim(') && ++claims === 2) return [];
-        return await sql.query<never>(text, values, options);
-      },
-    };
-    for (let at = 0; at < 2; at += 1) await single.enqueue('fine', { type: 'nobody knows' });
-    await single.app.backgroundDone();
-    single.app.pokes.length = 0;
-    const { body } = await worked(single, { sql: raced });
-    expect(body).toMatchObject({ outcome: 'dead', jobs_buried: 1, more_due: false });
-    expect(single.app.pokes).toEqual([]);
-  });
-});
-
-async function setting(assignment: string): Promise<void> {
-  await scripted.app.database.pool.query(
-    `update leasehold.queues set ${assignment} where name = 'scripted'`,
-  );
-}
-
-async function runningIds(): Promise<string[]> {
-  const { rows } = await scripted.app.database.pool.query<{ job_id: string }>(
-    'select job_id from leasehold.job_state where lane = 0',
-  );
-  return rows.map(({ job_id }) => job_id);
-}
