@@ -3,7 +3,7 @@ import { buffers, explained } from '../sql/support/explained.ts';
 import { closeAll, GRAPHILE, OURS, PG_BOSS } from './support/all-systems.ts';
 import type { Bench, BenchResult } from './support/bench.ts';
 import type { BenchDatabase } from './support/bench-database.ts';
-import { measureWork, topUp, type WorkMeasure } from './support/measure-work.ts';
+import { fillTo, measureWork, topUp, type WorkMeasure } from './support/measure-work.ts';
 import type { Progress } from './support/progress.ts';
 import { interleave } from './support/rounds.ts';
 import { median, percentile, ratio, spreadText } from './support/stats.ts';
@@ -48,7 +48,7 @@ export const claimCost: Bench<{
   name: 'claim-cost',
   summary: `one claim by size of the backlog, its pages, and ${MANY} jobs a claim; all systems`,
   full: { depths: [1_000, 10_000, 100_000, 1_000_000], finished: 900_000, seconds: 5, repeats: 3 },
-  short: { depths: [1_000, 30_000], finished: 20_000, seconds: 0.5, repeats: 3 },
+  short: { depths: [1_000, 30_000], finished: 20_000, seconds: 0.4, repeats: 2 },
   run: async ({ server, progress }, { depths, finished, seconds, repeats }) => {
     const systems = [
       await openLeasehold(server, 'two-call'),
@@ -84,7 +84,7 @@ async function costsAt(
   const { seconds, repeats, progress } = options;
   for (const system of systems) {
     progress.show(`${label}: filling ${system.name}`);
-    await topUp(system, pending);
+    await fillTo(system, pending);
   }
   const rounds = await interleave<{ one: WorkMeasure; manyMs: readonly number[] }>(
     systems.map((system) => ({

@@ -116,9 +116,14 @@ export function backlogFor(
   return Math.max(least, Math.ceil((lastRate ?? 0) * (window.rampSeconds + window.seconds) * 1.5));
 }
 
-/** Adds what is missing to `count` due jobs, then vacuums and analyzes. */
-export async function topUp(system: QueueSystem, count: number): Promise<void> {
+/** Adds what is missing to `count` due jobs. */
+export async function fillTo(system: QueueSystem, count: number): Promise<void> {
   const missing = count - (await system.pending());
   if (missing > 0) await system.fill(missing);
+}
+
+/** Adds what is missing to `count` due jobs, then vacuums and analyzes. */
+export async function topUp(system: QueueSystem, count: number): Promise<void> {
+  await fillTo(system, count);
   await system.settle();
 }

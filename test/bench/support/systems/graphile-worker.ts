@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { BenchServer } from '../bench-database.ts';
+import type { BenchDatabase, BenchServer } from '../bench-database.ts';
 import { importPeer } from '../peer-module.ts';
 import type { OpenOptions, QueueSystem, WorkOptions } from './queue-system.ts';
 
@@ -11,6 +11,7 @@ const SPARE_CONNECTIONS = 2;
 const BATCHING = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
 /** The task whose job holds the blocked key. */
 const HOLD = 'hold';
+const COMPLETIONS_MS = 3000;
 const BLOCKED_KEY = 'blocked';
 
 /** The part of graphile-worker 0.18 that is used here. */
@@ -155,10 +156,23 @@ export async function openGraphile(
     close: async () => {
       ending.abort();
       await Promise.all(held);
+      await untilCompleted(database);
       await utils.release();
       await database.drop();
     },
   };
+}
+
+/** Stopping does not wait for the last completions, and they must not meet a dropped database. */
+async function untilCompleted(database: BenchDatabase): Promise<void> {
+  const patient = performance.now() + COMPLETIONS_MS;
+  for (;;) {
+    const { rows } = await database.pool.query(
+      'select from graphile_worker.jobs where locked_at is not null limit 1',
+    );
+    if (rows.length === 0 || performance.now() > patient) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 function listen({ onJob, onEmpty }: WorkOptions, form: GraphileForm): EventEmitter {

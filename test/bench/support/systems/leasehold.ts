@@ -53,9 +53,7 @@ export function leaseholdOn(database: BenchDatabase, form: LeaseholdForm): Queue
         client(connection, owner, options),
       ),
     claimMany: (count) => claimMany(database.pool, count),
-    enqueue: async (count) => {
-      await database.pool.query(ENQUEUE_BATCH, [JSON.stringify(newJobs(count)), 'bench']);
-    },
+    enqueue: (count) => enqueueJobs(database, count),
     finish: (count) => finishDue(database, QUEUE, count),
     blockKey: (count) => blockKey(database, count),
     settle: () => database.settle(),
@@ -109,11 +107,19 @@ async function blockKey(database: BenchDatabase, count: number): Promise<void> {
     settings,
     'bench',
   ]);
-  const head = newJobs(1, () => ({ ordering_key: BLOCKED_KEY }));
-  await database.pool.query(ENQUEUE_BATCH, [JSON.stringify(head), 'bench']);
+  await enqueueJobs(database, 1, () => ({ ordering_key: BLOCKED_KEY }));
   const { rows } = await database.pool.query<Claimed>(CLAIM, [QUEUE, 'holder', uuidv7()]);
   if (rows.length !== 1) throw new Error('The head of the blocked key was not claimed.');
   await fillParked(database, { queue: QUEUE, key: BLOCKED_KEY, count });
+}
+
+/** One call that adds `count` jobs, each with what `more` gives it: keys, a delay. */
+export async function enqueueJobs(
+  database: BenchDatabase,
+  count: number,
+  more?: (index: number) => Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await database.pool.query(ENQUEUE_BATCH, [JSON.stringify(newJobs(count, more)), 'bench']);
 }
 
 async function twoCallClient(
