@@ -1,11 +1,11 @@
 /** The Postgres that the benchmarks run on: embedded Postgres 18 as the project runs it, or the one of `DATABASE_URL`. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { postgresBinaries } from '../../../infra/local/postgres-files.ts';
 import { postgresUser } from '../../../infra/local/postgres-user.ts';
 import { startPostgres } from '../../../infra/local/postgres.ts';
+import { makeBenchFolder } from './bench-folder.ts';
 
 /**
  * Durable and with stock autovacuum, as a user would run it. More connections than the widest bench asks for, memory of a
@@ -59,7 +59,7 @@ export interface BenchDatabase {
 /** @param given the value of `DATABASE_URL`; its role must be able to create databases. */
 export async function openBenchServer(given: string | undefined): Promise<BenchServer> {
   if (given !== undefined) return reach(new URL(given), 'DATABASE_URL', () => Promise.resolve());
-  const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'));
+  const folder = await makeBenchFolder();
   const library = join(postgresBinaries(postgresUser()), 'lib', 'postgresql', `${STATEMENTS}.so`);
   const postgres = await startPostgres({
     dataDir: folder,
