@@ -31,6 +31,8 @@ const TOP = 48;
 const BOTTOM = 56;
 const LEGEND_ROW = 18;
 const LEGEND_COLUMNS = 3;
+/** Points closer than that are the line itself. */
+const MOST_DOTS = 20;
 /** Told apart by people who do not tell red from green; each has enough contrast on white and on near-black. */
 const COLOURS = ['#0b7fab', '#d1600c', '#7a5cc8', '#2f8f4e', '#b03a6f', '#8a7400', '#6b7785'];
 const DASHES = ['', '7 4', '2 4', '10 3 2 3', '4 2', '12 4', '1 3'];
@@ -57,7 +59,7 @@ export function chartSvg(chart: Chart): string {
 <desc id="description">${escaped(chart.description)}</desc>
 <style>${STYLE}</style>
 <text class="title" x="${LEFT}" y="26">${escaped(chart.title)}</text>
-${legend(chart.series)}
+${legend(chart)}
 ${y.ticks.map((tick) => horizontal(y.at(tick), shortNumber(tick))).join('\n')}
 ${body}
 <line class="axis" x1="${LEFT}" y1="${bottom}" x2="${WIDTH - RIGHT}" y2="${bottom}"/>
@@ -75,9 +77,10 @@ function lines(chart: Chart, y: Scale, bottom: number): string {
     const at = points
       .filter((point) => Number.isFinite(point.y))
       .map((point) => [round(x.at(Number(point.x))), round(y.at(point.y))] as const);
-    const dots = at.map(
-      ([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3" fill="${colour(index)}"/>`,
-    );
+    const dots =
+      at.length > MOST_DOTS
+        ? []
+        : at.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3" fill="${colour(index)}"/>`);
     return `<polyline fill="none" stroke="${colour(index)}" stroke-width="2" stroke-dasharray="${dash(index)}" points="${at.map((point) => point.join(',')).join(' ')}"/>${dots.join('')}`;
   });
   return [...ticks, ...paths].join('\n');
@@ -101,13 +104,15 @@ function bars(chart: Chart, y: Scale, bottom: number): string {
     .join('\n');
 }
 
-function legend(series: readonly Series[]): string {
+function legend({ kind, series }: Chart): string {
   const width = (WIDTH - LEFT - RIGHT) / LEGEND_COLUMNS;
   return series
     .map(({ name }, index) => {
       const x = round(LEFT + (index % LEGEND_COLUMNS) * width);
       const y = 46 + Math.floor(index / LEGEND_COLUMNS) * LEGEND_ROW;
-      return `<line x1="${x}" y1="${y - 4}" x2="${x + 22}" y2="${y - 4}" stroke="${colour(index)}" stroke-width="4" stroke-dasharray="${dash(index)}"/><text class="small" x="${x + 28}" y="${y}">${escaped(name)}</text>`;
+      const look =
+        kind === 'bar' ? 'stroke-width="10"' : `stroke-width="3" stroke-dasharray="${dash(index)}"`;
+      return `<line x1="${x}" y1="${y - 4}" x2="${x + 22}" y2="${y - 4}" stroke="${colour(index)}" ${look}/><text class="small" x="${x + 28}" y="${y}">${escaped(name)}</text>`;
     })
     .join('\n');
 }
