@@ -76,9 +76,11 @@ declare
   v_taken leasehold.job_state[] := '{}';
   v_more boolean[] := '{}';
   v_taken_due_at timestamptz;
-  -- Head and floor of lanes 0 to 4, in this order.
-  h timestamptz[];
+  v_found record;
+  -- Of lanes 0 to 4, in this order: the floor, the due time of the first row and of the one after it.
   f timestamptz[];
+  h timestamptz[];
+  n timestamptz[];
   v_floors leasehold.claim_floors;
   v_floors_before bigint;
   v_walked bigint;
@@ -151,19 +153,30 @@ begin
   while cardinality(v_taken) < v_limit loop
     r := null;
     if v_peek then
-      select array[
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 0 and s.due_at >= f[1] and s.due_at <= v_now order by s.due_at limit 1),
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 1 and s.due_at >= f[2] and s.due_at <= v_now order by s.due_at limit 1),
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 2 and s.due_at >= f[3] and s.due_at <= v_now order by s.due_at limit 1),
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 3 and s.due_at >= f[4] and s.due_at <= v_now order by s.due_at limit 1),
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 4 and s.due_at >= f[5] and s.due_at <= v_now order by s.due_at limit 1)
-      ]
-      into h;
+      select
+        array[l0.head, l1.head, l2.head, l3.head, l4.head],
+        array[l0.next, l1.next, l2.next, l3.next, l4.next]
+      into h, n
+      from (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
+        from (select s.due_at from leasehold.job_state s
+          where s.queue = p_queue and s.lane = 0 and s.due_at >= f[1] and s.due_at <= v_now
+          order by s.due_at limit 2) p) l0 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
+        from (select s.due_at from leasehold.job_state s
+          where s.queue = p_queue and s.lane = 1 and s.due_at >= f[2] and s.due_at <= v_now
+          order by s.due_at limit 2) p) l1 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
+        from (select s.due_at from leasehold.job_state s
+          where s.queue = p_queue and s.lane = 2 and s.due_at >= f[3] and s.due_at <= v_now
+          order by s.due_at limit 2) p) l2 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
+        from (select s.due_at from leasehold.job_state s
+          where s.queue = p_queue and s.lane = 3 and s.due_at >= f[4] and s.due_at <= v_now
+          order by s.due_at limit 2) p) l3 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
+        from (select s.due_at from leasehold.job_state s
+          where s.queue = p_queue and s.lane = 4 and s.due_at >= f[5] and s.due_at <= v_now
+          order by s.due_at limit 2) p) l4 (head, next);
       v_peek := false;
     end if;
     loop
@@ -180,7 +193,7 @@ begin
       end if;
       exit when v_lane is null;
 
-      select s.* into r
+      select s.ctid as place, s as state into v_found
       from leasehold.job_state s
       where s.queue = p_queue and s.lane = v_lane and s.due_at >= h[v_lane + 1] and s.due_at <= v_now
         and s.job_id <> all (v_busy)
@@ -188,11 +201,12 @@ begin
       limit 1
       for no key update skip locked;
 
-      if r.job_id is null then
+      if not found then
         -- All due rows of this lane are being claimed by others at this instant.
         h[v_lane + 1] := null;
         continue;
       end if;
+      r := v_found.state;
       exit when v_lane > 0;
       v_verdict := leasehold.settle_expired_lease(r, v_now, p_owner);
       exit when v_verdict = 'claim';
@@ -248,23 +262,28 @@ begin
       lease_expiries = s.lease_expiries + (v_lane = 0)::int,
       step = 0,
       progress = null
-    where s.job_id = r.job_id
-    returning s.* into r;
+    where s.ctid = v_found.place and s.job_id = r.job_id -- locked, so it stays in its place
+    returning s.* into strict r;
 
     if q.rate_limit is not null then
       insert into leasehold.rate_starts (queue, at) values (p_queue, v_now);
     end if;
 
-    -- The next row of this lane; none means that it is empty from here on.
-    h[v_lane + 1] := (
-      select s.due_at
-      from leasehold.job_state s
-      where s.queue = p_queue and s.lane = v_lane and s.due_at between v_taken_due_at and v_now
-      order by s.due_at
-      limit 1
-    );
+    -- The next row of this lane, read again only where the peek does not tell; null: the lane is empty from here on.
+    if v_taken_due_at < n[v_lane + 1] or v_taken_due_at = h[v_lane + 1] and n[v_lane + 1] is null then
+      h[v_lane + 1] := n[v_lane + 1];
+    else
+      h[v_lane + 1] := (
+        select s.due_at
+        from leasehold.job_state s
+        where s.queue = p_queue and s.lane = v_lane and s.due_at between v_taken_due_at and v_now
+        order by s.due_at
+        limit 1
+      );
+    end if;
+    n[v_lane + 1] := '-infinity'; -- not known
     v_taken := v_taken || r;
-    v_more := v_more || (cardinality(array_remove(h, null)) > 0);
+    v_more := v_more || (array_remove(h, null) <> '{}');
 
     insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
     values (r.job_id, v_now, 'claimed', p_owner, r.fencing_token,
