@@ -189,11 +189,11 @@ describe('B.6 a pull worker', () => {
       ports: { clock: { now: () => webClock.now() + aheadMs } },
       fetch: async (request) => {
         const response = await harness.fetch(request);
-        if (request.url.endsWith('/complete')) aheadMs += 1000;
+        if (request.url.endsWith('/complete')) aheadMs += 10_000;
         return response;
       },
     });
-    const { outcomes } = await workOff('slow', 2, () => 'done', { leaseSeconds: 3 }, slow);
+    const { outcomes } = await workOff('slow', 2, () => 'done', { leaseSeconds: 30 }, slow);
     expect(outcomes).toEqual(succeeded(2));
     expect(verbs()).toEqual(['claims', 'complete', 'heartbeat', 'complete']);
   });

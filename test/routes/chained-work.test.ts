@@ -14,12 +14,17 @@ import { createScriptedWork } from './support/scripted-work.ts';
 import type { ScriptedWork } from './support/scripted-work.ts';
 
 const JOBS_PER_INVOCATION = 4;
+/** So long that no heartbeat is among what is counted. */
+const LEASE_SECONDS = 60;
 
 let scripted: ScriptedWork;
 let single: ScriptedWork;
 beforeAll(async () => {
-  scripted = await createScriptedWork({ JOBS_PER_INVOCATION: String(JOBS_PER_INVOCATION) });
-  single = await createScriptedWork();
+  scripted = await createScriptedWork({
+    config: { JOBS_PER_INVOCATION: String(JOBS_PER_INVOCATION) },
+    leaseSeconds: LEASE_SECONDS,
+  });
+  single = await createScriptedWork({ leaseSeconds: LEASE_SECONDS });
   // The first statement of an isolate is the look at the schema.
   await scripted.work();
   await single.work();

@@ -16,11 +16,6 @@ const HELD_MS = 60_000;
 let deployment: Deployment;
 beforeAll(async () => {
   deployment = await createDeployment();
-  await configureQueue(deployment.database.sql, {
-    queue: QUEUE,
-    settings: { max_run_seconds: LEASE_SECONDS },
-    actor: 'test',
-  });
 });
 afterEach(() => deployment.endpoint.faults.clear());
 afterAll(() => deployment.close());
@@ -54,6 +49,9 @@ describe('B.6 a deployed Worker with JOBS_PER_INVOCATION', () => {
   });
 
   test('killed after such a report has committed: the job before is done, the next one is run after its lease', async () => {
+    // A lease lasts as long as the queue lets a run last.
+    const settings = { max_run_seconds: LEASE_SECONDS };
+    await configureQueue(deployment.database.sql, { queue: QUEUE, settings, actor: 'test' });
     const worker = await deployment.start({ ...QUIET, JOBS_PER_INVOCATION: String(JOBS) });
     const [done, next] = await enqueued(worker, 2);
     const { faults } = deployment.endpoint;

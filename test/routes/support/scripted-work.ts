@@ -21,15 +21,22 @@ export interface ScriptedWork {
   reset(): Promise<void>;
 }
 
-export async function createScriptedWork(
-  config: Readonly<Record<string, string>> = {},
-): Promise<ScriptedWork> {
+export interface ScriptedWorkOptions {
+  readonly config?: Readonly<Record<string, string>>;
+  /** Of each claim and heartbeat; default 3. */
+  readonly leaseSeconds?: number;
+}
+
+export async function createScriptedWork({
+  config = {},
+  leaseSeconds = 3,
+}: ScriptedWorkOptions = {}): Promise<ScriptedWork> {
   const behaviours: ScriptedWork['behaviours'] = new Map();
   const handler = defineHandler({
     queue: 'scripted',
     type: 'run',
     schema: z.strictObject({ behaviour: z.string() }),
-    leaseSeconds: 3,
+    leaseSeconds,
     run: (job, context) => behaviours.get(job.payload.behaviour)?.(context),
   });
   const app = await createAppHarness({ handlers: [handler], config });
