@@ -82,6 +82,38 @@ function within(
   };
 }
 
+export interface ClaimSamples {
+  /** So many, at most. */
+  readonly claims: number;
+  /** Not longer, where one claim takes seconds. */
+  readonly seconds: number;
+}
+
+/** How long a claim takes, by one client that completes what it claims. */
+export async function claimTimes(
+  system: QueueSystem,
+  { claims, seconds }: ClaimSamples,
+): Promise<readonly number[]> {
+  const stop = new AbortController();
+  const found: number[] = [];
+  let jobs = 0;
+  const late = setTimeout(() => stop.abort(), seconds * 1000);
+  try {
+    await system.work({
+      clients: 1,
+      signal: stop.signal,
+      onJob: ({ claimMs }) => {
+        jobs += 1;
+        if (jobs > IGNORED_CLAIMS && claimMs !== undefined) found.push(claimMs);
+        if (found.length >= claims) stop.abort();
+      },
+    });
+  } finally {
+    clearTimeout(late);
+  }
+  return found;
+}
+
 /** How long a claim takes that finds nothing: `samples` of them, by one client. */
 export async function emptyClaims(
   system: QueueSystem,
@@ -95,14 +127,14 @@ export async function emptyClaims(
     onJob: () => undefined,
     onEmpty: (ms) => {
       found.push(ms);
-      if (found.length >= samples + IGNORED_EMPTIES) stop.abort();
+      if (found.length >= samples + IGNORED_CLAIMS) stop.abort();
     },
   });
-  return found.slice(IGNORED_EMPTIES);
+  return found.slice(IGNORED_CLAIMS);
 }
 
 /** The first claims of a connection plan their statements. */
-const IGNORED_EMPTIES = 5;
+const IGNORED_CLAIMS = 5;
 
 /**
  * Enough backlog for a window, from the rate that the last one had: a quick system must not run dry, and a slow one need not

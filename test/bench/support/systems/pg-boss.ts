@@ -76,10 +76,8 @@ export async function openPgBoss(
       const begun = performance.now();
       const jobs = await boss.fetch(QUEUE, { batchSize: count });
       const ms = performance.now() - begun;
-      await boss.complete(
-        QUEUE,
-        jobs.map(({ id }) => id),
-      );
+      const ids = jobs.map(({ id }) => id);
+      if (ids.length > 0) await boss.complete(QUEUE, ids);
       return { jobs: jobs.length, ms };
     },
     enqueue: async (count) => {
