@@ -71,6 +71,7 @@ declare
   v_lane smallint;
   v_rank timestamptz;
   v_lease_seconds int;
+  v_problem text;
   v_verdict text;
   v_busy uuid[] := '{}';
   v_taken leasehold.job_state[] := '{}';
@@ -87,26 +88,17 @@ declare
   q leasehold.queues;
   r leasehold.job_state;
 begin
-  if p_queue is null then
-    raise exception using errcode = 'LH001', message = 'queue: name the queue to claim from';
-  end if;
-  if p_owner is null or char_length(p_owner) not between 1 and 200 then
-    raise exception using errcode = 'LH001', message = 'owner: give 1 to 200 characters';
-  end if;
-  if p_claim_id is null then
-    raise exception using errcode = 'LH001', message = 'claim_id: give a UUID of your own, new for each claim';
-  end if;
-  if p_lease_seconds not between 1 and 3600 then
-    raise exception using errcode = 'LH001', message = 'lease_seconds: must be between 1 and 3600';
-  end if;
-  if p_lease_at_most not between 1 and 3600 then
-    raise exception using errcode = 'LH001', message = 'lease_at_most: must be between 1 and 3600';
-  end if;
-  if p_limit is null or p_limit not between 1 and 100 then
-    raise exception using errcode = 'LH001', message = 'limit: must be between 1 and 100';
-  end if;
-  if p_seconds_per_job not between 1 and 3600 then
-    raise exception using errcode = 'LH001', message = 'seconds_per_job: must be between 1 and 3600';
+  v_problem := case
+    when p_queue is null then 'queue: name the queue to claim from'
+    when p_owner is null or char_length(p_owner) not between 1 and 200 then 'owner: give 1 to 200 characters'
+    when p_claim_id is null then 'claim_id: give a UUID of your own, new for each claim'
+    when p_lease_seconds not between 1 and 3600 then 'lease_seconds: must be between 1 and 3600'
+    when p_lease_at_most not between 1 and 3600 then 'lease_at_most: must be between 1 and 3600'
+    when p_limit is null or p_limit not between 1 and 100 then 'limit: must be between 1 and 100'
+    when p_seconds_per_job not between 1 and 3600 then 'seconds_per_job: must be between 1 and 3600'
+  end;
+  if v_problem is not null then
+    raise exception using errcode = 'LH001', message = v_problem;
   end if;
 
   -- Two calls with one claim id, the second sent while the first still runs, go one after the other.

@@ -6,8 +6,9 @@
 --   p_lease_seconds, p_lease_at_most     as for leasehold.claim
 --
 -- Returns one row, always: outcome (succeeded, cancelled or lease_lost, as complete answers), then the columns of claim; all
--- of them null but more_due (false) when nothing was claimed. A lost lease does not keep the caller from the next job. Repeated after
--- a lost answer it gives the same outcome and, by the claim id, the same lease. Raises LH001, and then neither was done.
+-- of them null but more_due (false) when nothing was claimed. With lease_lost nothing is claimed: that
+-- answer changes nothing. Repeated after a lost answer it gives the same outcome and, by the claim id, the same lease.
+-- Raises LH001, and then neither was done.
 -- Example: select * from leasehold.complete_and_claim('…', 'worker-7', 3, 'emails', gen_random_uuid(), '{"sent": true}');
 create or replace function leasehold.complete_and_claim(
   p_job_id uuid,
@@ -55,10 +56,12 @@ declare
 begin
   select e.outcome into v_outcome
   from leasehold.end_succeeded(p_job_id, p_owner, p_fencing_token, p_result, p_result_problem, false) e;
-  return query
-  select v_outcome, c.*
-  from leasehold.claim(p_queue, p_owner, p_claim_id, p_lease_seconds, p_lease_at_most) c;
-  if not found then
+  if v_outcome <> 'lease_lost' then
+    return query
+    select v_outcome, c.*
+    from leasehold.claim(p_queue, p_owner, p_claim_id, p_lease_seconds, p_lease_at_most) c;
+  end if;
+  if not found or v_outcome = 'lease_lost' then
     outcome := v_outcome;
     more_due := false;
     return next;
