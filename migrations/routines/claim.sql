@@ -149,26 +149,16 @@ begin
         array[l0.head, l1.head, l2.head, l3.head, l4.head],
         array[l0.next, l1.next, l2.next, l3.next, l4.next]
       into h, n
-      from (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
-        from (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 0 and s.due_at >= f[1] and s.due_at <= v_now
-          order by s.due_at limit 2) p) l0 (head, next)
-      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
-        from (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 1 and s.due_at >= f[2] and s.due_at <= v_now
-          order by s.due_at limit 2) p) l1 (head, next)
-      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
-        from (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 2 and s.due_at >= f[3] and s.due_at <= v_now
-          order by s.due_at limit 2) p) l2 (head, next)
-      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
-        from (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 3 and s.due_at >= f[4] and s.due_at <= v_now
-          order by s.due_at limit 2) p) l3 (head, next)
-      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end
-        from (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 4 and s.due_at >= f[5] and s.due_at <= v_now
-          order by s.due_at limit 2) p) l4 (head, next);
+      from (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 0 and s.due_at >= f[1] and s.due_at <= v_now order by s.due_at limit 2) p) l0 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 1 and s.due_at >= f[2] and s.due_at <= v_now order by s.due_at limit 2) p) l1 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 2 and s.due_at >= f[3] and s.due_at <= v_now order by s.due_at limit 2) p) l2 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 3 and s.due_at >= f[4] and s.due_at <= v_now order by s.due_at limit 2) p) l3 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 4 and s.due_at >= f[5] and s.due_at <= v_now order by s.due_at limit 2) p) l4 (head, next);
       v_peek := false;
     end if;
     loop
