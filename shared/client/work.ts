@@ -39,7 +39,7 @@ export interface WorkOptions {
   /** After `signal`, jobs may run on for this long; then their own signal fires and they are given back. Default 10 s. */
   readonly graceMs?: number;
   readonly log?: Log;
-  /** Told how each job ended. */
+  /** Told how each job ended. What it throws stops the worker as `signal` does, and is thrown by `work` when the jobs have ended. */
   readonly onEnd?: (job: LeasedJob, outcome: RunOutcome) => void;
 }
 
@@ -50,6 +50,7 @@ export interface WorkOptions {
  *
  * @throws {LeaseholdApiError} when the service refuses the worker for good: its token, scope or request
  * @throws {RangeError} when `concurrency` is out of range
+ * @throws whatever `onEnd` threw first
  * @example
  * await work(client, 'emails', async (job, { signal, progress }) => {
  *   await sendMail(job.payload, { signal });
@@ -61,34 +62,43 @@ export async function work(
   handler: PullHandler,
   options: WorkOptions,
 ): Promise<void> {
-  const { signal, concurrency = 1, log = SILENT } = options;
+  const { concurrency = 1, log = SILENT } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
     throw new RangeError(`concurrency must be an integer from 1 to ${MAX_CONCURRENCY}`);
   }
   const { timer, ids, random } = client.ports;
   const running = new Set<Promise<void>>();
+  /** A run has nobody to throw to while a claim waits: its fault stops the worker, which throws it in the end. */
+  const fault = new AbortController();
+  const stop = AbortSignal.any([options.signal, fault.signal]);
   const stopped = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    stop.addEventListener('abort', () => resolve(), { once: true });
   });
   const stopNow = new AbortController();
-  const wantsNext = (): boolean => options.claimNext !== false && !signal.aborted;
+  const wantsNext = (): boolean => options.claimNext !== false && !stop.aborted;
   /** Runs a job, then the one that its report took, until a report takes none. */
   const runFrom = async (first: PulledJob): Promise<void> => {
     for (let taken: PulledJob | undefined = first; taken !== undefined;) {
-      const { outcome, next } = await pullJob({
-        client,
-        handler,
-        taken,
-        wantsNext,
-        stopNow: stopNow.signal,
-        leaseSeconds: options.leaseSeconds,
-        stepSeconds: options.stepSeconds,
-        maxRunSeconds: options.maxRunSeconds,
-        log,
-      });
-      options.onEnd?.(taken.job, outcome);
+      let next: PulledJob | undefined;
+      try {
+        const end = await pullJob({
+          client,
+          handler,
+          taken,
+          wantsNext,
+          stopNow: stopNow.signal,
+          leaseSeconds: options.leaseSeconds,
+          stepSeconds: options.stepSeconds,
+          maxRunSeconds: options.maxRunSeconds,
+          log,
+        });
+        ({ next } = end);
+        options.onEnd?.(taken.job, end.outcome);
+      } catch (error) {
+        fault.abort(error);
+      }
       taken = next;
-      if (taken !== undefined && signal.aborted) {
+      if (taken !== undefined && stop.aborted) {
         await release(client, [taken.job]);
         return;
       }
@@ -100,7 +110,7 @@ export async function work(
   };
 
   try {
-    while (!signal.aborted) {
+    while (!stop.aborted) {
       if (running.size >= concurrency) {
         await Promise.race([...running, stopped]);
         continue;
@@ -113,24 +123,25 @@ export async function work(
       };
       const wait = options.waitSeconds ?? WAIT_SECONDS;
       try {
-        const { jobs, sentAt } = await client.claimBatch(queue, { ...request, wait, signal });
+        const { jobs, sentAt } = await client.claimBatch(queue, { ...request, wait, signal: stop });
         for (const job of jobs) start({ job, sentAt });
         if (jobs.length === 0)
-          await pause(timer, wait === 0 ? LONG_PAUSE_MS : SHORT_PAUSE_MS, signal);
+          await pause(timer, wait === 0 ? LONG_PAUSE_MS : SHORT_PAUSE_MS, stop);
       } catch (error) {
-        if (signal.aborted) {
+        if (stop.aborted) {
           await giveUpClaim(client, queue, request);
         } else if (isRefusal(error)) {
           throw error;
         } else {
           log.warn('claim_failed', { queue, code: codeOf(error) });
-          await pause(timer, LONG_PAUSE_MS * (0.5 + random.next() / 2), signal);
+          await pause(timer, LONG_PAUSE_MS * (0.5 + random.next() / 2), stop);
         }
       }
     }
   } finally {
     await finish(client, running, stopNow, options.graceMs ?? GRACE_MS);
   }
+  fault.signal.throwIfAborted();
 }
 
 /** The claim that was broken off may have been made: the same one again tells, and what it took goes back. */
