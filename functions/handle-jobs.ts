@@ -24,7 +24,7 @@ export interface HandleJobsInput {
  *
  * Where another job is wanted, the report of a success claims it in the same call: a busy queue costs one round trip a
  * job. Behind any other ending, the next one is claimed by itself. An attempt that ended without an answer is the last one,
- * and so is one whose lease was lost, unless its report took a job: whatever is wrong here, another invocation does not have it.
+ * and so is one whose lease was lost: whatever is wrong here, another invocation does not have it.
  *
  * Jobs that no handler here can run (a bad payload, an unknown type or version) die on the way without a handler call, a
  * few at most, so that healthy work behind them is served by the same call.

@@ -44,10 +44,9 @@ export async function runAndTakeNext(
         { ...report, ...claim, leaseAtMost: leaseAtMost(claimSentAt, invocationEndsAt) },
         options,
       );
-      return {
-        ...done,
-        next: done.next === undefined ? undefined : { job: done.next, claimSentAt },
-      };
+      if (done.outcome === 'lease_lost') return done;
+      const next = done.next === undefined ? undefined : { job: done.next, claimSentAt };
+      return { ...done, next };
     },
   });
   const run = await runJob(

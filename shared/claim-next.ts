@@ -1,5 +1,6 @@
 import type { Log } from './ports.ts';
-import type { CompleteInput, CompleteOutcome } from './queue/complete.ts';
+import type { CompleteAndClaimOutcome } from './queue/complete-and-claim.ts';
+import type { CompleteInput } from './queue/complete.ts';
 import { isRefusal } from './refusal.ts';
 import type { RunOperations } from './run-operations.ts';
 
@@ -12,7 +13,7 @@ export interface ClaimNextInput<Next> {
   readonly completeAndClaim: (
     input: CompleteInput,
     options?: { signal?: AbortSignal },
-  ) => Promise<CompleteOutcome & { readonly next: Next | undefined }>;
+  ) => Promise<CompleteAndClaimOutcome<Next>>;
 }
 
 export interface ClaimNext<Next> {
@@ -46,7 +47,7 @@ export function claimNext<Next>(input: ClaimNextInput<Next>): ClaimNext<Next> {
         if (!fused) return await operations.complete(report, options);
         try {
           const done = await input.completeAndClaim(report, options);
-          next = done.next;
+          if (done.outcome !== 'lease_lost') next = done.next;
           return done;
         } catch (error) {
           if (!isRefusal(error)) throw error;

@@ -17,7 +17,6 @@ import { jobId } from '../../shared/schemas/job-id.ts';
 import { releaseRequest } from '../../shared/schemas/release-request.ts';
 import { snoozeRequest } from '../../shared/schemas/snooze-request.ts';
 import type { AppDeps } from '../deps.ts';
-import { giveJobBack } from '../give-job-back.ts';
 import { leaseAnswer } from '../lease-answer.ts';
 import { requireJob, requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
@@ -67,10 +66,6 @@ export const completeLease: Route = {
   },
 };
 
-/**
- * Whoever is told that a lease is lost stops, and does not look for another job in that answer: one that was claimed goes
- * back, so that 409 always means that nothing was done.
- */
 async function completeAndGoOn(
   context: RouteContext,
   deps: AppDeps,
@@ -80,13 +75,7 @@ async function completeAndGoOn(
   const claimId = claim_id ?? deps.ids.uuidv7();
   const claim = defined({ queue, claimId, leaseSeconds: lease_seconds });
   const end = await completeAndClaim(deps.sql, { ...report, ...claim });
-  if (end.outcome === 'lease_lost') {
-    if (end.next !== undefined) {
-      const reason = 'The lease before it was lost.';
-      await giveJobBack(deps, { job: end.next, owner: report.owner, reason });
-    }
-    throw leaseLost();
-  }
+  if (end.outcome === 'lease_lost') throw leaseLost();
   return context.json({
     outcome: end.outcome,
     more_due: end.moreDue,

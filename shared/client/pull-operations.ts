@@ -1,5 +1,6 @@
 import { LeaseholdError } from '../errors.ts';
-import type { CompleteInput, CompleteOutcome } from '../queue/complete.ts';
+import type { CompleteAndClaimOutcome } from '../queue/complete-and-claim.ts';
+import type { CompleteInput } from '../queue/complete.ts';
 import type { RunOperations } from '../run-operations.ts';
 import { LeaseholdApiError } from './api-error.ts';
 import type { Completion, LeaseCalls, LeasedJob, LeaseName } from './lease-calls.ts';
@@ -65,10 +66,10 @@ export async function pullComplete(
   { result, resultProblem, ...lease }: CompleteInput,
   claim: Completion['claim_next'],
   options?: { readonly signal?: AbortSignal },
-): Promise<CompleteOutcome & { readonly next: PulledJob | undefined }> {
+): Promise<CompleteAndClaimOutcome<PulledJob>> {
   const report = { result, result_problem: resultProblem, claim_next: claim };
   const end = await told(client.complete(nameOf(lease), report, once(options)));
-  if (end.outcome === 'lease_lost') return { ...end, next: undefined };
+  if (end.outcome === 'lease_lost') return end;
   const { outcome, more_due: moreDue, next: job = null, sentAt } = end;
   return { outcome, moreDue, next: job === null ? undefined : { job, sentAt } };
 }

@@ -14,24 +14,24 @@ export interface CompleteAndClaimInput extends CompleteInput {
   readonly leaseAtMost?: number;
 }
 
-export type CompleteAndClaimOutcome =
+export type CompleteAndClaimOutcome<Next = ClaimedJob> =
   | {
       /** `cancelled`: the job had been called off; the attempt counts as succeeded and its result is kept. */
       readonly outcome: 'succeeded' | 'cancelled';
       /** A hint at further due work, beside the job that was claimed. */
       readonly moreDue: boolean;
       /** Undefined when nothing is due, or the queue is paused or at a limit. */
-      readonly next: ClaimedJob | undefined;
+      readonly next: Next | undefined;
     }
-  /** Nothing of the job before has changed; the claim was made all the same. */
-  | { readonly outcome: 'lease_lost'; readonly next: ClaimedJob | undefined };
+  /** Nothing has changed, and nothing was claimed. */
+  | { readonly outcome: 'lease_lost' };
 
 /**
  * Ends a job as succeeded and takes the next one of a queue for the same owner: one round trip, one commit. Repeated after
  * a lost answer it gives the same outcome and the same next lease.
  *
  * @throws {LeaseholdError} `invalid_request` naming the field; then nothing was done, the completion neither.
- * @example const { outcome, next } = await completeAndClaim(sql, { ...lease, queue: 'emails', claimId: ids.uuidv7() });
+ * @example const end = await completeAndClaim(sql, { ...lease, queue: 'emails', claimId: ids.uuidv7() });
  */
 export async function completeAndClaim(
   sql: Sql,
@@ -53,11 +53,9 @@ export async function completeAndClaim(
     ],
     options,
   );
-  if (row === undefined) return { outcome: 'lease_lost', next: undefined };
+  if (row === undefined || row.outcome === 'lease_lost') return { outcome: 'lease_lost' };
   const next = row.job_id === null ? undefined : claimedJob(row);
-  return row.outcome === 'lease_lost'
-    ? { outcome: row.outcome, next }
-    : { outcome: row.outcome, moreDue: row.more_due, next };
+  return { outcome: row.outcome, moreDue: row.more_due, next };
 }
 
 type CompleteAndClaimRow = { outcome: 'succeeded' | 'cancelled' | 'lease_lost' } & (

@@ -75,8 +75,8 @@ async function chain(
       await complete(sql, lease);
       job = await claimOne(sql);
     } else {
-      const { next } = await completeAndClaim(sql, { ...lease, queue: QUEUE, claimId: uuidv7() });
-      job = taken(next);
+      const end = await completeAndClaim(sql, { ...lease, queue: QUEUE, claimId: uuidv7() });
+      job = taken(end.outcome === 'lease_lost' ? undefined : end.next);
     }
   }
   const ms = performance.now() - begun;

@@ -96,7 +96,7 @@ describe('B.6 what holds for a claim holds for a fused one', () => {
     });
   });
 
-  test('a lost lease: its report counts for nothing, and the next job is run all the same', async () => {
+  test('a lost lease: its report counts for nothing and takes nothing, and another invocation goes on', async () => {
     scripted.behaviours.set('loses', async () => {
       await scripted.app.database.pool.query(
         `update leasehold.job_state set fencing_token = fencing_token + 1, owner = 'other' where lane = 0`,
@@ -104,11 +104,23 @@ describe('B.6 what holds for a claim holds for a fused one', () => {
       return 'too late';
     });
     const [lost, next] = await enqueued(scripted, ['loses', 'fine']);
-    const { body } = await worked(scripted);
-    expect(body).toMatchObject({ outcome: 'succeeded', job_id: next, jobs_run: 2 });
+    const { body, roundTrips } = await worked(scripted);
+    expect(body).toMatchObject({
+      outcome: 'lease_lost',
+      job_id: lost,
+      jobs_run: 1,
+      more_due: true,
+    });
+    expect(roundTrips).toBe(2);
+    expect(scripted.app.pokes).toEqual([{ queue: 'scripted', depth: 1 }]);
     expect(await scripted.job(lost ?? '')).toMatchObject({
       state: 'running',
       lease: { owner: 'other' },
+    });
+    expect(await scripted.job(next ?? '')).toMatchObject({
+      state: 'pending',
+      attempt: 0,
+      attempts: [],
     });
   });
 

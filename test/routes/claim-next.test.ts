@@ -133,7 +133,7 @@ describe('B.6 a completion that claims the next job', () => {
     expect(await jobOf(app, ids[1] ?? '')).toMatchObject({ state: 'pending', attempt: 0 });
   });
 
-  test('whose lease is lost is 409, and whatever was claimed goes back unspent', async () => {
+  test('whose lease is lost is 409, and nothing is claimed', async () => {
     const { held, ids } = await begun('lost', 2);
     const stale = { ...held, fencing_token: '9' };
     const lost = await report(app, stale, 'complete', { claim_next: { queue: 'lost' } });
@@ -143,6 +143,7 @@ describe('B.6 a completion that claims the next job', () => {
       state: 'pending',
       attempt: 0,
       lease: null,
+      attempts: [],
     });
     expect((await claimed(app, 'lost')).map(({ id }) => id)).toEqual([ids[1]]);
   });

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import { claimNext } from '../../shared/claim-next.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
-import type { CompleteInput, CompleteOutcome } from '../../shared/queue/complete.ts';
+import type { CompleteAndClaimOutcome } from '../../shared/queue/complete-and-claim.ts';
+import type { CompleteInput } from '../../shared/queue/complete.ts';
 import type { RunOperations } from '../../shared/run-operations.ts';
 import { RecordingLog } from './support/recording-log.ts';
 
@@ -10,7 +11,7 @@ const REPORT: CompleteInput = { jobId: 'job', owner: 'worker', fencingToken: '1'
 const AWAY = new LeaseholdError('database_unavailable', 'away');
 const REFUSED = new LeaseholdError('invalid_request', 'no');
 
-type Fused = CompleteOutcome & { readonly next: string | undefined };
+type Fused = CompleteAndClaimOutcome<string>;
 
 /** A run's operations whose fused report answers, or throws, what is next in the list. */
 function scripted(answers: readonly (Fused | Error)[], wanted: () => boolean = () => true) {
@@ -57,14 +58,20 @@ describe('a report of success that may claim', () => {
     let asked = 0;
     const once = (): boolean => (asked += 1) === 1;
     const { fused, calls, complete } = scripted(
-      [AWAY, AWAY, { outcome: 'lease_lost', next: 'next' }],
+      [AWAY, AWAY, { outcome: 'cancelled', moreDue: false, next: 'next' }],
       once,
     );
     await expect(complete()).rejects.toBe(AWAY);
     await expect(complete()).rejects.toBe(AWAY);
-    expect(await complete()).toMatchObject({ outcome: 'lease_lost' });
+    expect(await complete()).toMatchObject({ outcome: 'cancelled' });
     expect(calls).toEqual(['fused', 'fused', 'fused']);
     expect(fused.taken()).toBe('next');
+  });
+
+  test('takes nothing when the lease is lost', async () => {
+    const { fused, calls, complete } = scripted([{ outcome: 'lease_lost' }]);
+    expect(await complete()).toEqual({ outcome: 'lease_lost' });
+    expect([calls, fused.taken()]).toEqual([['fused'], undefined]);
   });
 
   test('is made alone once it was refused, and stays so', async () => {
