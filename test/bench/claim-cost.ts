@@ -245,7 +245,7 @@ function report(measured: Measured): BenchResult {
       },
     ],
     notes: [
-      `“100 K of 1 M” means that 100 K jobs are due beside 900 K finished ones: graphile-worker deletes those, the others keep them. No public call of graphile-worker claims ${MANY} jobs for a worker.`,
+      `“${labels.at(-1) ?? ''}”: jobs that are due beside finished ones; graphile-worker deletes those, the others keep them. No public call of graphile-worker claims ${MANY} jobs for a worker.`,
       ...(sorts
         ? []
         : [

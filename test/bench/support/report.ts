@@ -43,6 +43,15 @@ export function reportJson(facts: RunFacts, result: BenchResult): string {
         columns,
         rows: rows.map((row) => row.map((cell) => (typeof cell === 'number' ? json(cell) : cell))),
       })),
+      charts: (result.charts ?? []).map(({ title, x, y, series }) => ({
+        title,
+        x: x.label,
+        y: y.label,
+        series: series.map(({ name, points }) => ({
+          name,
+          points: points.map((point) => [point.x, json(point.y)]),
+        })),
+      })),
       targets: result.targets.map((target) => ({
         ...target,
         measured: json(target.measured),
