@@ -12,6 +12,7 @@ import { migrate } from '../../../infra/migrate.ts';
 import { SCOPES } from '../../../shared/scopes.ts';
 import { createHttpSql } from '../../support/http-sql.ts';
 import type { BenchServer } from '../support/bench-database.ts';
+import { watchSql, type SqlMark } from './sql-marks.ts';
 import { wallClock, type StartProbe } from './start-probe.ts';
 
 /** A job that is lost must not hang the bench. */
@@ -41,6 +42,7 @@ export async function openPokedWorker(server: BenchServer): Promise<StartProbe> 
   });
   const token = await localToken(authSecret, { subject: 'bench', scopes: SCOPES, days: 1 });
 
+  const sql = watchSql(http.endpoint.port);
   const waiting = new Map<string, (at: number) => void>();
   const callback = createServer((request, response) => {
     waiting.get(request.url?.slice(1) ?? '')?.(wallClock());
@@ -62,6 +64,7 @@ export async function openPokedWorker(server: BenchServer): Promise<StartProbe> 
         () => started.reject(new Error(`Job ${id} was not started.`)),
         LOST_MS,
       );
+      sql.reset();
       const begun = wallClock();
       const response = await fetch(`${worker.url}/v1/jobs`, {
         method: 'POST',
@@ -77,18 +80,37 @@ export async function openPokedWorker(server: BenchServer): Promise<StartProbe> 
       await response.body?.cancel();
       const at = await started.promise.finally(() => clearTimeout(lost));
       waiting.delete(id);
+      const parts = partsOf(begun, sql.marks, at);
       const { rows } = await database.pool.query<{ ms: number }>(
         'select (extract(epoch from created_at) * 1000)::float8 as ms from leasehold.jobs where id = $1',
         [id],
       );
-      return { fromCallMs: at - begun, fromRowMs: at - (rows[0]?.ms ?? Number.NaN) };
+      return { fromCallMs: at - begun, fromRowMs: at - (rows[0]?.ms ?? Number.NaN), parts };
     },
     close: async () => {
+      sql.close();
       await worker.stop();
       callback.closeAllConnections();
       callback.close();
       await http.close();
       await database.drop();
     },
+  };
+}
+
+/** The first statement adds the job, the second one claims it. */
+function partsOf(
+  begun: number,
+  [enqueue, claim]: readonly SqlMark[],
+  at: number,
+): Readonly<Record<string, number>> {
+  const enqueued = enqueue?.answeredAt ?? Number.NaN;
+  const claimed = claim?.answeredAt ?? Number.NaN;
+  return {
+    'request to the Worker': (enqueue?.cameAt ?? Number.NaN) - begun,
+    'enqueue statement': enqueued - (enqueue?.cameAt ?? Number.NaN),
+    poke: (claim?.cameAt ?? Number.NaN) - enqueued,
+    'claim statement': claimed - (claim?.cameAt ?? Number.NaN),
+    'call of the handler': at - claimed,
   };
 }

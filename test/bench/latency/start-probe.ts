@@ -4,6 +4,8 @@ export interface StartTimes {
   readonly fromCallMs: number;
   /** Since the time in its row, by the database's clock. */
   readonly fromRowMs: number;
+  /** Where the time from the call went, in order, where it can be seen. */
+  readonly parts?: Readonly<Record<string, number>>;
 }
 
 /** A deployment that runs a job as soon as it hears of it. */
