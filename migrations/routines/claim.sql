@@ -189,6 +189,7 @@ begin
         continue;
       end if;
       r := v_found.state;
+      v_now := clock_timestamp(); -- the lock came with a transaction id: the floors rest on that order
       exit when v_lane > 0;
       v_verdict := leasehold.settle_expired_lease(r, v_now, p_owner);
       exit when v_verdict = 'claim';
@@ -287,7 +288,7 @@ begin
 
   v_walked := pg_stat_get_xact_tuples_returned('leasehold.job_state_claim'::regclass) - v_walked;
   if v_walked > 200 + 4 * v_limit and coalesce(v_floors.at, '-infinity') < v_now - interval '100 milliseconds'
-    or v_floors.at < v_now - interval '500 milliseconds'
+    or v_floors.at not between v_now - interval '500 milliseconds' and v_now
   then
     perform leasehold.refresh_claim_floors(p_queue);
   end if;

@@ -4,22 +4,26 @@
 --   p_full   read without the floors of the row before, whatever that costs (default: only now and then)
 --
 -- The rule. Row i holds, for each lane, least(smallest due_at of a live job that snapshot i sees, clock of row i - 1).
--- Why no live job lies below it, other than one of a suspect:
+-- The clock of a row is the start of the transaction that wrote it; its next_xid is that transaction's id, so that every id
+-- from there on was given out after that clock. (The end of a snapshot would not do: Postgres counts it from the last id that
+-- has ended, and a writer that is older than the row but newer than that one would pass for a later one.)
+-- Why no live job lies below row i, other than one of a suspect:
 --   * A job that snapshot i sees is not below it: the smallest of them bounds it. Looking only from the floor of row i - 1 on
 --     finds the smallest, because nothing lay below that one.
 --   * A job that snapshot i does not see comes from a transaction that was writing then, or began to write later. Whoever
 --     puts a job into a lane has its transaction id before it reads the clock, and sets due_at to that clock or later. So
---     whoever began to write after snapshot i - 1 (id >= next_xid of row i - 1) cannot go below the clock of row i - 1.
---   * What is left are transactions that were writing before snapshot i - 1 and still are at snapshot i: the suspects, kept
---     with the row. Once one has ended, a read without floors rules it out: at the next refresh, or at once by a claim that
---     would else answer "nothing due".
--- So a job that commits late waits for one refresh at most, and an idle claim never misses one. A clock that stepped back
--- puts the newest row into the future: then it is not used, and the ledger starts afresh.
+--     whoever has an id >= next_xid of row i - 1 cannot go below the clock of row i - 1.
+--   * What is left are transactions with an older id that still write at snapshot i: the suspects, kept with the row. Once
+--     one has ended, a read without floors rules it out: at the next refresh, or at once by a claim that would else answer
+--     "nothing due".
+-- So a job that commits late waits for one refresh at most, and an idle claim never misses one. After a clock stepped back
+-- the newest row lies in the future: it is not used, and whoever claims first starts the ledger afresh. If nobody claims
+-- before the clock is there again, what was added meanwhile waits for the next read without floors.
 --
 -- Reads without floors are made at most every ten seconds and for a fiftieth of the time (a microsecond an entry), unless a
 -- suspect has ended. One that walks few entries ends the use of floors: the old snapshot is gone.
--- One caller at a time a queue; others go on with what is there. Nothing is written from inside a long transaction or at
--- another isolation level: its snapshot and its clock would not belong together. Internal: claim calls it.
+-- One caller at a time a queue; others go on with what is there. Nothing is written from inside a long transaction, whose
+-- row would show late and be old, or at another isolation level, whose snapshot is. Internal: claim calls it.
 create or replace function leasehold.refresh_claim_floors(p_queue text, p_full boolean default false)
 returns void
 language plpgsql
@@ -31,7 +35,7 @@ as $$
 declare
   v_none constant timestamptz[] := array_fill('-infinity'::timestamptz, array[5]);
   v_many constant int := 200;
-  v_at timestamptz;
+  v_at constant timestamptz := transaction_timestamp();
   v_from timestamptz[];
   v_floors timestamptz[];
   v_snapshot pg_snapshot;
@@ -40,21 +44,19 @@ declare
   p leasehold.claim_floors;
 begin
   if current_setting('transaction_isolation') <> 'read committed'
-    or clock_timestamp() > transaction_timestamp() + interval '1 second'
+    or clock_timestamp() > v_at + interval '1 second'
     or not pg_try_advisory_xact_lock(leasehold.key_lock_id('floors', p_queue, ''))
   then
     return;
   end if;
 
   select f.* into p from leasehold.claim_floors f where f.queue = p_queue order by f.id desc limit 1;
-  v_at := clock_timestamp();
-  if p.id is null or p.at > v_at then
-    -- Only a clock and a snapshot to go by; the next row has the first floors.
-    insert into leasehold.claim_floors (queue, at, floors, next_xid)
-    values (p_queue, v_at, v_none, pg_snapshot_xmax(pg_current_snapshot()));
+  if p.id is null or p.at > clock_timestamp() then
+    -- Only a clock and an id to go by; the next row has the first floors.
+    insert into leasehold.claim_floors (queue, at, floors, next_xid) values (p_queue, v_at, v_none, pg_current_xact_id());
     return;
   end if;
-  if p.at > v_at - interval '50 milliseconds' and not p_full then
+  if p.at > v_at - interval '50 milliseconds' and (p.at > v_at or not p_full) then
     return; -- somebody else came first
   end if;
 
@@ -99,7 +101,7 @@ begin
     p_queue,
     v_at,
     v_floors,
-    pg_snapshot_xmax(v_snapshot),
+    pg_current_xact_id(),
     array(select x.xid from pg_snapshot_xip(v_snapshot) x (xid) where x.xid < p.next_xid)
       || array(
         select u.xid from unnest(p.suspects) u (xid) where not v_full and pg_visible_in_snapshot(u.xid, v_snapshot)
