@@ -52,7 +52,7 @@ export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOut
     },
     { ...input, job: claimed.job, owner, claimSentAt: claimed.claimSentAt },
   );
-  return ran(claimed.job, run);
+  return { ...ran(claimed.job, run), jobsRun: 1, jobsBuried: 0 };
 }
 
 /** The other way round; undefined for whoever is no receiver of pushes. */

@@ -10,12 +10,7 @@ export type WorkOutcome =
   | { readonly outcome: 'empty' }
   /** So little of the invocation is left that an attempt would be spent on nothing, so nothing was claimed. */
   | { readonly outcome: 'no_time' }
-  | {
-      readonly outcome: 'ran';
-      readonly job: ClaimedJob;
-      readonly run: PushOutcome;
-      readonly moreDue: boolean;
-    };
+  | WorkDone;
 
 const NOTHING_TAKEN: readonly unknown[] = ['no_handler', 'push_not_configured', 'empty', 'no_time'];
 
@@ -29,8 +24,37 @@ export function tookNothing(answer: string): boolean {
   }
 }
 
-/** A run that ended without an answer knows no better than the claim did. */
-export function ran(job: ClaimedJob, run: PushOutcome): WorkOutcome {
+/** At least one job was claimed; the last of them is told of. */
+export interface WorkDone {
+  readonly outcome: 'ran';
+  readonly job: ClaimedJob;
+  readonly run: PushOutcome;
+  readonly moreDue: boolean;
+  /** Jobs that were run or pushed, the last one among them. */
+  readonly jobsRun: number;
+  /** Jobs that no handler here can run: each is dead. */
+  readonly jobsBuried: number;
+  /** When jobs that were given back are due again, the last one's among them. */
+  readonly dueAts: readonly Date[];
+  /** Whether one of the jobs had an ordering key: the next of that key may be due at a time that nobody was told. */
+  readonly keyed: boolean;
+}
+
+/**
+ * What one job came to, behind what came before it. A run that ended without an answer knows no better than the claim did.
+ */
+export function ran(
+  job: ClaimedJob,
+  run: PushOutcome,
+  before?: Pick<WorkDone, 'dueAts' | 'keyed'>,
+): Omit<WorkDone, 'jobsRun' | 'jobsBuried'> {
   const moreDue = 'moreDue' in run ? run.moreDue : undefined;
-  return { outcome: 'ran', job, run, moreDue: moreDue ?? job.moreDue };
+  return {
+    outcome: 'ran',
+    job,
+    run,
+    moreDue: moreDue ?? job.moreDue,
+    dueAts: [...(before?.dueAts ?? []), ...('dueAt' in run ? [run.dueAt] : [])],
+    keyed: before?.keyed === true || job.orderingKey !== null,
+  };
 }

@@ -6,6 +6,8 @@ import type { FieldProblem } from './errors.ts';
 import {
   DEFAULT_SAFETY_SWEEP_MINUTES,
   MAX_SAFETY_SWEEP_MINUTES,
+  DEFAULT_JOBS_PER_INVOCATION,
+  MAX_JOBS_PER_INVOCATION,
   MIN_AUTH_SECRET_BYTES,
 } from './limits.ts';
 import { parseWith, stating } from './parse-with.ts';
@@ -33,6 +35,8 @@ export interface Config {
   readonly timedWakes: boolean;
   /** How long the wake clock leaves the database alone at most, in milliseconds; undefined: for as long as nothing is due. */
   readonly safetySweepMs: number | undefined;
+  /** Jobs that a worker runs one after another for one poke, 1 to 100, while its time lasts. */
+  readonly jobsPerInvocation: number;
   /** Where pokes go when there is no service binding: an origin such as `https://jobs.example.com`. */
   readonly pokeUrl: URL | undefined;
   /** One or two `whsec_…` keys that sign pushed jobs, both at once while receivers change theirs; none: no pushes. */
@@ -53,6 +57,7 @@ const CONFIG_NAMES = [
   'CHAIN_POKES',
   'TIMED_WAKES',
   'SAFETY_SWEEP_MINUTES',
+  'JOBS_PER_INVOCATION',
   'POKE_URL',
   'PUSH_SECRETS',
   'PUSH_ALLOW_HTTP',
@@ -71,6 +76,7 @@ const SIGNING_KEYS_RULE =
   'must be one or two keys "whsec_" + base64 of 24 to 64 bytes, separated by a space';
 const SWITCH_RULE = 'must be "on" or "off"';
 const SWEEP_RULE = `must be "off" or whole minutes from 1 to ${MAX_SAFETY_SWEEP_MINUTES}`;
+const JOBS_RULE = `must be an integer from 1 to ${MAX_JOBS_PER_INVOCATION}`;
 const POKE_URL_RULE = 'must be an http:// or https:// URL without user, query and fragment';
 const ALLOWED_HOSTS_RULE = 'must be hosts, each with or without a port, separated by spaces';
 
@@ -80,6 +86,13 @@ function onOff(unset: 'on' | 'off'): z.ZodType<boolean> {
     .default(unset)
     .transform((value) => value === 'on');
 }
+
+/** A variable is text on most platforms; where it may be a number, a number is as good. */
+const jobsPerInvocation = z
+  .union([z.string(), z.number()], stating(JOBS_RULE))
+  .refine((value) => /^[1-9]\d{0,2}$/.test(String(value)), JOBS_RULE)
+  .transform(Number)
+  .refine((jobs) => jobs <= MAX_JOBS_PER_INVOCATION, JOBS_RULE);
 
 const signingKeys = z
   .string(stating(SIGNING_KEYS_RULE))
@@ -109,6 +122,7 @@ const schema = z.object({
     .refine(isSweep, SWEEP_RULE)
     .default(String(DEFAULT_SAFETY_SWEEP_MINUTES))
     .transform((text) => (text === 'off' ? undefined : Number(text) * 60_000)),
+  JOBS_PER_INVOCATION: jobsPerInvocation.default(DEFAULT_JOBS_PER_INVOCATION),
   POKE_URL: z.string(stating(POKE_URL_RULE)).refine(isPokeUrl, POKE_URL_RULE).optional(),
   PUSH_SECRETS: signingKeys.default([]),
   PUSH_ALLOW_HTTP: onOff('off'),
@@ -150,6 +164,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
     chainPokes: value.CHAIN_POKES,
     timedWakes: value.TIMED_WAKES,
     safetySweepMs: value.SAFETY_SWEEP_MINUTES,
+    jobsPerInvocation: value.JOBS_PER_INVOCATION,
     pokeUrl: value.POKE_URL === undefined ? undefined : new URL(value.POKE_URL),
     pushSecrets: Object.freeze(value.PUSH_SECRETS.map((key) => new Secret(key))),
     pushTargets: Object.freeze({

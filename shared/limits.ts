@@ -32,6 +32,9 @@ export const MAX_PAGE_SIZE = 200;
 export const MAX_POKE_DEPTH = 8;
 /** Pokes that one drain sends at most. */
 export const MAX_DRAIN_POKES = 32;
+/** Jobs that one invocation may run one after another, and how many it does unless it is told otherwise. */
+export const MAX_JOBS_PER_INVOCATION = 100;
+export const DEFAULT_JOBS_PER_INVOCATION = 1;
 /** Jobs that no handler can run which one invocation buries on its way to one that it can. */
 export const MAX_UNRUNNABLE_PER_WORK = 8;
 /** Queues that one drain looks at, at most. */

@@ -7,6 +7,7 @@ import type { AttemptFailure } from './ending.ts';
 import type { FailOutcome } from './queue/fail.ts';
 import type { GiveBackOutcome } from './queue/given-back.ts';
 import type { Lease } from './queue/lease.ts';
+import { isRefusal } from './refusal.ts';
 import type { RunOperations } from './run-operations.ts';
 import type { StorableResult } from './storable-result.ts';
 
@@ -75,19 +76,12 @@ async function repeated<Outcome>(
     try {
       return await call();
     } catch (error) {
-      if (isDefinite(error)) throw error;
+      if (isRefusal(error)) throw error;
       const again = input.clock.now() + REPORT_RETRY_MS < input.until;
       input.log.warn('report_unanswered', { code: codeOf(error), again });
       if (!again || !(await pause(input.timer, REPORT_RETRY_MS))) return { outcome: 'unknown' };
     }
   }
-}
-
-function isDefinite(error: unknown): boolean {
-  return (
-    error instanceof LeaseholdError &&
-    (error.code === 'database_error' || error.code === 'invalid_request')
-  );
 }
 
 function codeOf(error: unknown): string {

@@ -30,7 +30,7 @@ export default defineConfig({
           ...everywhere,
           name: 'process',
           include: ['test/**/*.test.ts'],
-          exclude: RUNTIME_TESTS,
+          exclude: [...RUNTIME_TESTS, '**/node_modules/**'],
         },
       },
       {

@@ -2,12 +2,12 @@ import { defined } from '../../shared/defined.ts';
 import { weightedOrder } from '../../shared/fairness.ts';
 import { pollUntil } from '../../shared/poll-until.ts';
 import { claimBatch } from '../../shared/queue/claim-batch.ts';
-import type { ClaimedJob } from '../../shared/queue/claimed-job.ts';
 import { claimQueuesRequest } from '../../shared/schemas/claim-queues-request.ts';
 import { claimRequest } from '../../shared/schemas/claim-request.ts';
 import type { ClaimRequest } from '../../shared/schemas/claim-request.ts';
 import { queueName } from '../../shared/schemas/names.ts';
 import type { AppDeps } from '../deps.ts';
+import { leaseAnswer } from '../lease-answer.ts';
 import { requireQueue } from '../middleware/queue-access.ts';
 import { readJson, readOptionalJson } from '../middleware/read-json.ts';
 import { readParam } from '../middleware/read-query.ts';
@@ -82,30 +82,4 @@ async function claimed(
     (jobs ?? []).map(({ leaseExpiresAt }) => leaseExpiresAt),
   );
   return context.json({ claim_id: claimId, jobs: (jobs ?? []).map(leaseAnswer) });
-}
-
-/** A job and the lease on it, as the API shows them. */
-function leaseAnswer(job: ClaimedJob): Record<string, unknown> {
-  return {
-    id: job.jobId,
-    queue: job.queue,
-    type: job.type,
-    payload: job.payload,
-    headers: job.headers,
-    schema_version: job.schemaVersion,
-    priority: job.priority,
-    ordering_key: job.orderingKey,
-    created_at: job.createdAt.toISOString(),
-    attempt: job.attempt,
-    max_attempts: job.maxAttempts,
-    redrives: job.redrives,
-    idempotency_key: job.jobId,
-    fencing_token: job.fencingToken,
-    lease_seconds: job.leaseSeconds,
-    lease_expires_at: job.leaseExpiresAt.toISOString(),
-    lease_remaining_ms: job.leaseRemainingMs,
-    run_deadline_at: job.runDeadlineAt.toISOString(),
-    run_remaining_ms: job.runRemainingMs,
-    more_due: job.moreDue,
-  };
 }

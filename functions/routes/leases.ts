@@ -1,6 +1,8 @@
 import { defined } from '../../shared/defined.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
+import { completeAndClaim } from '../../shared/queue/complete-and-claim.ts';
 import { complete } from '../../shared/queue/complete.ts';
+import type { CompleteInput } from '../../shared/queue/complete.ts';
 import { fail } from '../../shared/queue/fail.ts';
 import type { GiveBackOutcome } from '../../shared/queue/given-back.ts';
 import { heartbeat } from '../../shared/queue/heartbeat.ts';
@@ -8,13 +10,15 @@ import type { Lease } from '../../shared/queue/lease.ts';
 import { release } from '../../shared/queue/release.ts';
 import { snooze } from '../../shared/queue/snooze.ts';
 import { completeRequest } from '../../shared/schemas/complete-request.ts';
+import type { ClaimNextRequest } from '../../shared/schemas/complete-request.ts';
 import { failRequest } from '../../shared/schemas/fail-request.ts';
 import { heartbeatRequest } from '../../shared/schemas/heartbeat-request.ts';
 import { jobId } from '../../shared/schemas/job-id.ts';
 import { releaseRequest } from '../../shared/schemas/release-request.ts';
 import { snoozeRequest } from '../../shared/schemas/snooze-request.ts';
 import type { AppDeps } from '../deps.ts';
-import { requireJob } from '../middleware/queue-access.ts';
+import { leaseAnswer } from '../lease-answer.ts';
+import { requireJob, requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { readParam } from '../middleware/read-query.ts';
 import { pokeQueues } from '../poke-queues.ts';
@@ -47,24 +51,43 @@ export const heartbeatLease: Route = {
   },
 };
 
-/** Ends the job as done. */
+/** Ends the job as done; with `claim_next`, the next one comes with the answer. */
 export const completeLease: Route = {
   ...leaseRoute('complete'),
   handle: async (context, deps) => {
     const request = await readJson(context, completeRequest);
-    const end = await complete(
-      deps.sql,
-      defined({
-        ...(await leaseOf(context, deps, request.fencing_token)),
-        result: request.result,
-        resultProblem: request.result_problem,
-      }),
-    );
+    const { claim_next: claimNext } = request;
+    if (claimNext !== undefined) requireQueue(context, claimNext.queue);
+    const report = defined({
+      ...(await leaseOf(context, deps, request.fencing_token)),
+      result: request.result,
+      resultProblem: request.result_problem,
+    });
+    if (claimNext !== undefined) return await completeAndGoOn(context, deps, report, claimNext);
+    const end = await complete(deps.sql, report);
     if (end.outcome === 'lease_lost') throw leaseLost();
     wakeAfterPush(context, deps, end.moreDue);
     return context.json({ outcome: end.outcome, more_due: end.moreDue });
   },
 };
+
+async function completeAndGoOn(
+  context: RouteContext,
+  deps: AppDeps,
+  report: CompleteInput,
+  { queue, claim_id, lease_seconds }: ClaimNextRequest,
+): Promise<Response> {
+  const claimId = claim_id ?? deps.ids.uuidv7();
+  const claim = defined({ queue, claimId, leaseSeconds: lease_seconds });
+  const end = await completeAndClaim(deps.sql, { ...report, ...claim });
+  if (end.outcome === 'lease_lost') throw leaseLost();
+  if (end.next !== undefined) askWake(deps, [end.next.leaseExpiresAt]);
+  return context.json({
+    outcome: end.outcome,
+    more_due: end.moreDue,
+    next: end.next === undefined ? null : leaseAnswer(end.next),
+  });
+}
 
 /** Ends the attempt as failed: the job is tried again, or is dead. */
 export const failLease: Route = {

@@ -8,8 +8,8 @@ import type { WorkOutcome } from '../work-outcome.ts';
 import type { Route } from './route.ts';
 
 /**
- * A poke: claims one job of the queue and runs or pushes it before answering. Pokes are hints, so an empty queue, or one that
- * this deployment does not serve, is an ordinary answer.
+ * A poke: claims a job of the queue and runs or pushes it before answering; more of them, one after another, where the
+ * deployment says so. Pokes are hints, so an empty queue, or one that this deployment does not serve, is an ordinary answer.
  */
 export const work: Route = {
   method: 'POST',
@@ -41,6 +41,8 @@ function answer(queue: string, done: WorkOutcome): Record<string, unknown> {
     type: job.type,
     attempt: job.attempt,
     more_due: done.moreDue,
+    jobs_run: done.jobsRun,
+    ...(done.jobsBuried === 0 ? {} : { jobs_buried: done.jobsBuried }),
     ...details(run),
   };
 }

@@ -7,7 +7,7 @@ import { askWake } from './ask-wake.ts';
 import { sendPoke } from './send-poke.ts';
 
 /**
- * What a poke leaves behind: the next poke of its chain, the instants at which its job is due again, or the wish for a
+ * What a poke leaves behind: the next poke of its chain, the instants at which its jobs are due again, or the wish for a
  * drain where only the database knows what comes next.
  *
  * Chains are bounded: platforms stop self-calls about 16 deep, and those behind a service binding share the budgets of the
@@ -24,10 +24,10 @@ export function afterWork(deps: AppDeps, poke: Poke, done: WorkOutcome): void {
       if (poke.drain !== true) askDrain(deps);
       return;
     case 'ran':
-      if ('dueAt' in done.run) askWake(deps, [done.run.dueAt]);
+      askWake(deps, done.dueAts);
       if (done.moreDue) goOn(deps, poke);
       // The next job of its key may be due later, by a delay of its own or the rate of the key: nothing else would say.
-      else if (done.job.orderingKey !== null) askDrain(deps);
+      else if (done.keyed) askDrain(deps);
   }
 }
 

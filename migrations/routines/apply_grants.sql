@@ -17,7 +17,8 @@ as $$
 declare
   v_producer constant text[] := array['enqueue', 'enqueue_batch', 'new_job_id'];
   v_worker constant text[] := array[
-    'claim', 'heartbeat', 'complete', 'fail', 'snooze', 'release', 'begin_effect', 'settle_effect', 'record_push'
+    'claim', 'complete_and_claim', 'heartbeat', 'complete', 'fail', 'snooze', 'release', 'begin_effect', 'settle_effect',
+    'record_push'
   ];
   v_reader constant text[] := array[
     'get_job', 'list_jobs', 'list_dead_letters', 'matching_dead_letters', 'blocked_keys', 'queue_document', 'list_queues',

@@ -13,6 +13,9 @@
 -- Returns the jobs with their fencing tokens, or no row: nothing is due, the queue is paused or resting, or a limit is
 -- reached. Jobs of a queue whose row was deleted are buried, a few a call. One short transaction: find, lock with skip locked, mark leased, commit; nothing stays open while a job runs.
 -- An empty claim of a queue without limits writes nothing.
+-- Lanes are read from their floors on, where the queue has any: see leasehold.refresh_claim_floors. A claim that walked many
+-- dead entries writes the next floors, and one that would answer "nothing due" first makes sure that nobody committed a job
+-- below them.
 -- An expired lease is simply due in lane 0. Lane 0 goes first in every second claim on average, so that crashed work
 -- cannot hold up fresh work; leases with no attempts left are buried on the way, eight at most a call.
 -- Heads of the lanes are compared by due_at less a bonus of five minutes a class: waiting work ages past fresh urgent work
@@ -57,49 +60,45 @@ set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz;
+  v_none constant timestamptz[] := array_fill('-infinity'::timestamptz, array[5]);
   v_ageing constant interval := interval '5 minutes';
   v_crashed_first boolean := random() < 0.5;
+  v_now timestamptz;
   v_settled int := 0;
   v_peek boolean := true;
   v_looked_again boolean := false;
-  v_taken int := 0;
   v_limit int := p_limit;
   v_lane smallint;
   v_rank timestamptz;
   v_lease_seconds int;
+  v_problem text;
   v_verdict text;
   v_busy uuid[] := '{}';
-  v_more_due boolean;
+  v_taken leasehold.job_state[] := '{}';
+  v_more boolean[] := '{}';
   v_taken_due_at timestamptz;
-  h0 timestamptz;
-  h1 timestamptz;
-  h2 timestamptz;
-  h3 timestamptz;
-  h4 timestamptz;
+  v_found record;
+  -- Of lanes 0 to 4, in this order: the floor, the due time of the first row and of the one after it.
+  f timestamptz[];
+  h timestamptz[];
+  n timestamptz[];
+  v_floors leasehold.claim_floors;
+  v_floors_before bigint;
+  v_walked bigint;
   q leasehold.queues;
   r leasehold.job_state;
 begin
-  if p_queue is null then
-    raise exception using errcode = 'LH001', message = 'queue: name the queue to claim from';
-  end if;
-  if p_owner is null or char_length(p_owner) not between 1 and 200 then
-    raise exception using errcode = 'LH001', message = 'owner: give 1 to 200 characters';
-  end if;
-  if p_claim_id is null then
-    raise exception using errcode = 'LH001', message = 'claim_id: give a UUID of your own, new for each claim';
-  end if;
-  if p_lease_seconds not between 1 and 3600 then
-    raise exception using errcode = 'LH001', message = 'lease_seconds: must be between 1 and 3600';
-  end if;
-  if p_lease_at_most not between 1 and 3600 then
-    raise exception using errcode = 'LH001', message = 'lease_at_most: must be between 1 and 3600';
-  end if;
-  if p_limit is null or p_limit not between 1 and 100 then
-    raise exception using errcode = 'LH001', message = 'limit: must be between 1 and 100';
-  end if;
-  if p_seconds_per_job not between 1 and 3600 then
-    raise exception using errcode = 'LH001', message = 'seconds_per_job: must be between 1 and 3600';
+  v_problem := case
+    when p_queue is null then 'queue: name the queue to claim from'
+    when p_owner is null or char_length(p_owner) not between 1 and 200 then 'owner: give 1 to 200 characters'
+    when p_claim_id is null then 'claim_id: give a UUID of your own, new for each claim'
+    when p_lease_seconds not between 1 and 3600 then 'lease_seconds: must be between 1 and 3600'
+    when p_lease_at_most not between 1 and 3600 then 'lease_at_most: must be between 1 and 3600'
+    when p_limit is null or p_limit not between 1 and 100 then 'limit: must be between 1 and 100'
+    when p_seconds_per_job not between 1 and 3600 then 'seconds_per_job: must be between 1 and 3600'
+  end;
+  if v_problem is not null then
+    raise exception using errcode = 'LH001', message = v_problem;
   end if;
 
   -- Two calls with one claim id, the second sent while the first still runs, go one after the other.
@@ -111,87 +110,86 @@ begin
     select s.* from leasehold.job_state s where s.claim_id = p_claim_id
   loop
     if r.queue = p_queue and r.owner = p_owner and r.due_at > v_now then
-      v_taken := v_taken + 1;
-      return query
-      select
-        j.id, j.queue, j.type, j.payload, j.headers, j.schema_version, leasehold.lane_priority(r.home_lane),
-        r.fencing_token, r.attempt, r.max_attempts, r.lease_seconds, r.due_at,
-        floor(extract(epoch from r.due_at - v_now) * 1000)::bigint, r.run_deadline_at,
-        floor(extract(epoch from r.run_deadline_at - v_now) * 1000)::bigint, j.created_at,
-        leasehold.has_due(p_queue, v_now), r.ordering_key, r.redrives
-      from leasehold.jobs j
-      where j.id = r.job_id;
+      v_taken := v_taken || r;
+      v_more := v_more || leasehold.has_due(p_queue, v_now);
     elsif r.owner = p_owner and r.lane = 0 and r.due_at > v_now then
       -- One claim id, one claim: a caller that goes from queue to queue gets no second job for it.
       return;
     end if;
   end loop;
-  if v_taken > 0 then
-    return;
+
+  if cardinality(v_taken) = 0 then
+    select * into q from leasehold.queues where name = p_queue;
+    if q.name is null then
+      -- Somebody deleted the queue under its jobs: nobody can say how they are to be run, so they wait for a person.
+      perform leasehold.bury_orphans(p_queue, v_now, p_owner);
+      return;
+    end if;
+    if q.paused_at is not null or q.push_resume_at > v_now then
+      return;
+    end if;
+    v_lease_seconds := least(coalesce(p_lease_seconds, q.lease_seconds), q.max_run_seconds, p_lease_at_most);
+    v_limit := least(v_limit, greatest(1, v_lease_seconds / coalesce(p_seconds_per_job, 1)));
+    if q.concurrency_limit is not null or q.rate_limit is not null then
+      v_limit := least(v_limit, leasehold.starts_left(q));
+    end if;
+    -- A limited queue's claims wait for each other: what they start, they start now.
+    v_now := clock_timestamp();
+    select u.* into v_floors from leasehold.usable_floors(p_queue, v_now) u;
+    f := coalesce(v_floors.floors, v_none);
+    v_walked := pg_stat_get_xact_tuples_returned('leasehold.job_state_claim'::regclass);
+  else
+    v_limit := 0;
   end if;
 
-  select * into q from leasehold.queues where name = p_queue;
-  if q.name is null then
-    -- Somebody deleted the queue under its jobs: nobody can say how they are to be run, so they wait for a person.
-    perform leasehold.bury_orphans(p_queue, v_now, p_owner);
-    return;
-  end if;
-  if q.paused_at is not null or q.push_resume_at > v_now then
-    return;
-  end if;
-  v_lease_seconds := least(coalesce(p_lease_seconds, q.lease_seconds), q.max_run_seconds, p_lease_at_most);
-  v_limit := least(v_limit, greatest(1, v_lease_seconds / coalesce(p_seconds_per_job, 1)), leasehold.starts_left(q));
-  if v_limit <= 0 then
-    return;
-  end if;
-  -- A limited queue's claims wait for each other: what they start, they start now.
-  v_now := clock_timestamp();
-
-  while v_taken < v_limit loop
+  while cardinality(v_taken) < v_limit loop
     r := null;
     if v_peek then
       select
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 0 and s.due_at <= v_now order by s.due_at limit 1),
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 1 and s.due_at <= v_now order by s.due_at limit 1),
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 2 and s.due_at <= v_now order by s.due_at limit 1),
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 3 and s.due_at <= v_now order by s.due_at limit 1),
-        (select s.due_at from leasehold.job_state s
-          where s.queue = p_queue and s.lane = 4 and s.due_at <= v_now order by s.due_at limit 1)
-      into h0, h1, h2, h3, h4;
+        array[l0.head, l1.head, l2.head, l3.head, l4.head],
+        array[l0.next, l1.next, l2.next, l3.next, l4.next]
+      into h, n
+      from (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 0 and s.due_at >= f[1] and s.due_at <= v_now order by s.due_at limit 2) p) l0 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 1 and s.due_at >= f[2] and s.due_at <= v_now order by s.due_at limit 2) p) l1 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 2 and s.due_at >= f[3] and s.due_at <= v_now order by s.due_at limit 2) p) l2 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 3 and s.due_at >= f[4] and s.due_at <= v_now order by s.due_at limit 2) p) l3 (head, next)
+      cross join (select min(p.due_at), case when count(*) = 2 then max(p.due_at) end from (select s.due_at from leasehold.job_state s
+        where s.queue = p_queue and s.lane = 4 and s.due_at >= f[5] and s.due_at <= v_now order by s.due_at limit 2) p) l4 (head, next);
       v_peek := false;
     end if;
     loop
       v_lane := null;
       v_rank := 'infinity';
-      if h1 - 3 * v_ageing < v_rank then v_lane := 1; v_rank := h1 - 3 * v_ageing; end if;
-      if h2 - 2 * v_ageing < v_rank then v_lane := 2; v_rank := h2 - 2 * v_ageing; end if;
-      if h3 - v_ageing < v_rank then v_lane := 3; v_rank := h3 - v_ageing; end if;
-      if h4 < v_rank then v_lane := 4; end if;
-      if h0 is not null and (v_crashed_first or v_lane is null) then v_lane := 0; end if;
+      for i in 1 .. 4 loop
+        if h[i + 1] - (4 - i) * v_ageing < v_rank then
+          v_lane := i;
+          v_rank := h[i + 1] - (4 - i) * v_ageing;
+        end if;
+      end loop;
+      if h[1] is not null and (v_crashed_first or v_lane is null) then
+        v_lane := 0;
+      end if;
       exit when v_lane is null;
 
-      select s.* into r
+      select s.ctid as place, s as state into v_found
       from leasehold.job_state s
-      where s.queue = p_queue and s.lane = v_lane and s.due_at <= v_now and s.job_id <> all (v_busy)
+      where s.queue = p_queue and s.lane = v_lane and s.due_at >= h[v_lane + 1] and s.due_at <= v_now
+        and s.job_id <> all (v_busy)
       order by s.due_at
       limit 1
       for no key update skip locked;
 
-      if r.job_id is null then
+      if not found then
         -- All due rows of this lane are being claimed by others at this instant.
-        case v_lane
-          when 0 then h0 := null;
-          when 1 then h1 := null;
-          when 2 then h2 := null;
-          when 3 then h3 := null;
-          else h4 := null;
-        end case;
+        h[v_lane + 1] := null;
         continue;
       end if;
+      r := v_found.state;
+      v_now := clock_timestamp(); -- the lock came with a transaction id: the floors rest on that order
       exit when v_lane > 0;
       v_verdict := leasehold.settle_expired_lease(r, v_now, p_owner);
       exit when v_verdict = 'claim';
@@ -201,15 +199,27 @@ begin
       r := null;
       v_settled := v_settled + 1;
       if v_settled >= 4 then
-        h0 := null;
+        h[1] := null;
       end if;
     end loop;
     if r.job_id is null then
-      -- Settling may have made work due that was not there a moment ago; once more, then it is somebody else's turn.
-      exit when v_settled = 0 or v_looked_again;
-      v_looked_again := true;
+      if v_settled > 0 and not v_looked_again then
+        -- Settling may have made work due that was not there a moment ago; once more, then it is somebody else's turn.
+        v_looked_again := true;
+        v_settled := 0;
+      elsif cardinality(v_taken) = 0 and exists (
+        select 1 from unnest(v_floors.suspects) u (xid) where pg_visible_in_snapshot(u.xid, pg_current_snapshot())
+      ) then
+        -- Nothing from the floors on, but a writer from before them has ended since.
+        perform leasehold.refresh_claim_floors(p_queue, true);
+        v_floors_before := v_floors.id;
+        select u.* into v_floors from leasehold.usable_floors(p_queue, clock_timestamp()) u where u.id > v_floors_before;
+        v_floors.suspects := null; -- looked at just now
+        f := coalesce(v_floors.floors, v_none);
+      else
+        exit;
+      end if;
       v_peek := true;
-      v_settled := 0;
       v_now := clock_timestamp();
       continue;
     end if;
@@ -235,49 +245,52 @@ begin
       lease_expiries = s.lease_expiries + (v_lane = 0)::int,
       step = 0,
       progress = null
-    where s.job_id = r.job_id
-    returning s.* into r;
-    v_taken := v_taken + 1;
+    where s.ctid = v_found.place and s.job_id = r.job_id -- locked, so it stays in its place
+    returning s.* into strict r;
 
     if q.rate_limit is not null then
       insert into leasehold.rate_starts (queue, at) values (p_queue, v_now);
     end if;
 
-    -- Another lane had a head, or this lane has a row behind the one taken.
-    v_more_due := exists (
-      select 1
-      from leasehold.job_state s
-      where s.queue = p_queue and s.lane = v_lane and s.due_at between v_taken_due_at and v_now
-    );
-    if not v_more_due and v_limit > 1 then
-      case v_lane
-        when 0 then h0 := null;
-        when 1 then h1 := null;
-        when 2 then h2 := null;
-        when 3 then h3 := null;
-        else h4 := null;
-      end case;
+    -- The next row of this lane, read again only where the peek does not tell; null: the lane is empty from here on.
+    if v_taken_due_at < n[v_lane + 1] or v_taken_due_at = h[v_lane + 1] and n[v_lane + 1] is null then
+      h[v_lane + 1] := n[v_lane + 1];
+    else
+      h[v_lane + 1] := (
+        select s.due_at
+        from leasehold.job_state s
+        where s.queue = p_queue and s.lane = v_lane and s.due_at between v_taken_due_at and v_now
+        order by s.due_at
+        limit 1
+      );
     end if;
-    v_more_due := v_more_due
-      or (v_lane <> 0 and h0 is not null)
-      or (v_lane <> 1 and h1 is not null)
-      or (v_lane <> 2 and h2 is not null)
-      or (v_lane <> 3 and h3 is not null)
-      or (v_lane <> 4 and h4 is not null);
+    n[v_lane + 1] := '-infinity'; -- not known
+    v_taken := v_taken || r;
+    v_more := v_more || (array_remove(h, null) <> '{}');
 
     insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
     values (r.job_id, v_now, 'claimed', p_owner, r.fencing_token,
       jsonb_build_object('attempt', r.attempt, 'lease_seconds', v_lease_seconds));
+  end loop;
 
+  for i in 1 .. cardinality(v_taken) loop
+    r := v_taken[i];
     return query
     select
       j.id, j.queue, j.type, j.payload, j.headers, j.schema_version, leasehold.lane_priority(r.home_lane),
       r.fencing_token, r.attempt, r.max_attempts, r.lease_seconds, r.due_at,
       floor(extract(epoch from r.due_at - v_now) * 1000)::bigint, r.run_deadline_at,
-      floor(extract(epoch from r.run_deadline_at - v_now) * 1000)::bigint, j.created_at, v_more_due, r.ordering_key,
+      floor(extract(epoch from r.run_deadline_at - v_now) * 1000)::bigint, j.created_at, v_more[i], r.ordering_key,
       r.redrives
     from leasehold.jobs j
     where j.id = r.job_id;
   end loop;
+
+  v_walked := pg_stat_get_xact_tuples_returned('leasehold.job_state_claim'::regclass) - v_walked;
+  if v_walked > 200 + 4 * v_limit and coalesce(v_floors.at, '-infinity') < v_now - interval '100 milliseconds'
+    or v_floors.at not between v_now - interval '500 milliseconds' and v_now
+  then
+    perform leasehold.refresh_claim_floors(p_queue);
+  end if;
 end
 $$;

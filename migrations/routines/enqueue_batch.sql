@@ -38,12 +38,17 @@ returns table (
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz := clock_timestamp();
+  v_now timestamptz;
   v_problem text;
   v_new uuid[];
+  v_all_new boolean;
   v_keyed boolean;
   v_duplicates jsonb := '{}';
   v_inherited jsonb := '{}';
@@ -56,6 +61,10 @@ begin
   if p_actor is null or char_length(p_actor) not between 1 and 200 then
     raise exception using errcode = 'LH001', message = 'actor: give 1 to 200 characters';
   end if;
+
+  -- The transaction id first, then the clock: the claim's floors rest on that order.
+  perform pg_current_xact_id();
+  v_now := clock_timestamp();
 
   select format('jobs[%s].%s', i.ord - 1, p.problem)
   into v_problem
@@ -149,10 +158,8 @@ begin
       coalesce(i.schema_version, 1) as schema_version,
       leasehold.priority_lane(coalesce(i.priority, 'normal')) as home_lane,
       coalesce(i.max_attempts, q.max_attempts) as max_attempts,
-      i.max_unknown_attempts as own_unknown_attempts,
-      coalesce(i.max_unknown_attempts, q.max_unknown_attempts) as max_unknown_attempts,
-      i.retry_budget_seconds as own_budget_seconds,
-      coalesce(i.retry_budget_seconds, q.retry_budget_seconds) as retry_budget_seconds,
+      i.max_unknown_attempts,
+      i.retry_budget_seconds,
       i.ordering_key,
       i.dedup_key,
       i.tags,
@@ -187,13 +194,14 @@ begin
         retry_budget_seconds, ordering_key, dedup_key, key_seq, tags, due_at, created_at, created_by)
     select
       n.id, n.queue, n.type, n.payload, n.headers, n.schema_version, n.home_lane, n.max_attempts,
-      n.own_unknown_attempts, n.own_budget_seconds, n.ordering_key, n.dedup_key, n.key_seq,
+      n.max_unknown_attempts, n.retry_budget_seconds, n.ordering_key, n.dedup_key, n.key_seq,
       case when n.tags is not null then array(select distinct jsonb_array_elements_text(n.tags) order by 1) end,
       n.due_at, v_now, p_actor
     from numbered n
     order by n.id
     on conflict (id) do nothing
-    returning id, tags
+    returning id, queue, due_at, max_attempts, max_unknown_attempts, retry_budget_seconds, home_lane, ordering_key,
+      dedup_key, key_seq, tags
   ),
   new_state as (
     -- A job with an ordering key starts parked; the key lets it go below, in order.
@@ -201,12 +209,12 @@ begin
       (job_id, due_at, max_attempts, max_unknown_attempts, retry_until, lane, home_lane, queue, ordering_key, dedup_key,
         key_seq)
     select
-      n.id, n.due_at, n.max_attempts, n.max_unknown_attempts,
-      n.due_at + make_interval(secs => n.retry_budget_seconds),
-      case when n.ordering_key is null then n.home_lane else 9 end,
-      n.home_lane, n.queue, n.ordering_key, n.dedup_key, n.key_seq
+      j.id, j.due_at, j.max_attempts, coalesce(j.max_unknown_attempts, q.max_unknown_attempts),
+      j.due_at + make_interval(secs => coalesce(j.retry_budget_seconds, q.retry_budget_seconds)),
+      case when j.ordering_key is null then j.home_lane else 9 end,
+      j.home_lane, j.queue, j.ordering_key, j.dedup_key, j.key_seq
     from new_jobs j
-    join numbered n on n.id = j.id
+    join leasehold.queues q on q.name = j.queue
   ),
   new_tags as (
     insert into leasehold.job_tags (tag, job_id)
@@ -231,7 +239,8 @@ begin
   end if;
 
   -- A new statement, so it sees what a concurrent call with the same id committed meanwhile.
-  if coalesce(cardinality(v_new), 0) < jsonb_array_length(p_jobs) then
+  v_all_new := coalesce(cardinality(v_new), 0) = jsonb_array_length(p_jobs);
+  if not v_all_new then
     select format('jobs[%s].id', i.ord - 1)
     into v_problem
     from rows from (jsonb_to_recordset(p_jobs) as (id uuid, queue text, type text, payload jsonb)) with ordinality
@@ -252,8 +261,8 @@ begin
     j.id,
     case
       when v_duplicates ? i.id::text then 'duplicate'
-      when n.id is null then 'exists'
-      else 'created'
+      when v_all_new or i.id = any (v_new) then 'created'
+      else 'exists'
     end,
     j.queue,
     j.type,
@@ -263,7 +272,6 @@ begin
     j.created_at
   from rows from (jsonb_to_recordset(p_jobs) as (id uuid)) with ordinality as i (id, ord)
   join leasehold.jobs j on j.id = coalesce((v_duplicates ->> i.id::text)::uuid, i.id)
-  left join unnest(v_new) n (id) on n.id = i.id
   order by i.ord;
 end
 $$;

@@ -37,6 +37,8 @@ begin
   end if;
   select array_agg(distinct i.id::uuid order by i.id::uuid) into v_ids from jsonb_array_elements_text(p_job_ids) i (id);
   perform leasehold.lock_keys_of(v_ids);
+  -- The transaction id first, then the clock: the claim's floors rest on that order.
+  perform pg_current_xact_id();
   v_now := clock_timestamp();
 
   foreach v_id in array v_ids loop

@@ -5,7 +5,7 @@ import type { claimQueuesRequest } from '../schemas/claim-queues-request.ts';
 import type { ClaimRequest } from '../schemas/claim-request.ts';
 import { claimResponse } from '../schemas/claim-response.ts';
 import type { ClaimResponse, LeasedJobResponse } from '../schemas/claim-response.ts';
-import type { CompleteRequest } from '../schemas/complete-request.ts';
+import type { completeRequest } from '../schemas/complete-request.ts';
 import type { failRequest } from '../schemas/fail-request.ts';
 import type { HeartbeatRequest } from '../schemas/heartbeat-request.ts';
 import {
@@ -39,11 +39,18 @@ type Without<Request> = Omit<Request, 'fencing_token'>;
 export type ClaimOptions = CallOptions & Omit<ClaimRequest, 'limit'>;
 export type ClaimBatchOptions = CallOptions & ClaimRequest;
 export type ClaimQueuesInput = z.input<typeof claimQueuesRequest>;
+export type Completion = Without<z.input<typeof completeRequest>>;
 export type Failure = Without<z.input<typeof failRequest>>;
 
 /** What a claim took, and when: the lease is counted from then by the local clock. */
 export interface Claimed extends ClaimResponse {
   /** Local milliseconds when the request went out that was answered. */
+  readonly sentAt: number;
+}
+
+/** How a job ended, and the next one where `claim_next` asked for it: null when there was none. */
+export interface Completed extends CompleteResponse {
+  /** Local milliseconds when the request went out that was answered: the lease on `next` is counted from then. */
   readonly sentAt: number;
 }
 
@@ -68,12 +75,12 @@ export interface LeaseCalls {
     beat: Without<HeartbeatRequest>,
     options?: ReportOptions,
   ): Promise<(HeartbeatResponse & { readonly sentAt: number }) | LeaseLost>;
-  /** The work is done. */
+  /** The work is done. With `claim_next`, the next job of a queue comes with the same call; after a lost lease none does. */
   complete(
     lease: LeaseName,
-    end?: Without<CompleteRequest>,
+    end?: Completion,
     options?: ReportOptions,
-  ): Promise<CompleteResponse | LeaseLost>;
+  ): Promise<Completed | LeaseLost>;
   /** The attempt failed. */
   fail(
     lease: LeaseName,
@@ -140,8 +147,11 @@ export function leaseCalls(transport: Transport, ids: Ids): LeaseCalls {
     claimFromQueues: async (input, options = {}) => await claimAt('/v1/claims', input, options),
     heartbeat: async (lease, beat, options) =>
       await report(lease, 'heartbeat', heartbeatResponse, beat, options),
-    complete: async (lease, end = {}, options = {}) =>
-      await report(lease, 'complete', completeResponse, end, options),
+    complete: async (lease, end = {}, options = {}) => {
+      const claimNext = end.claim_next && { claim_id: ids.uuidv7(), ...end.claim_next };
+      const body = { ...end, claim_next: claimNext };
+      return await report(lease, 'complete', completeResponse, body, options);
+    },
     fail: async (lease, failure, options) =>
       await report(lease, 'fail', failResponse, failure, options),
     release: async (lease, { reason, ...options } = {}) =>

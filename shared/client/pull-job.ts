@@ -1,3 +1,4 @@
+import { claimNext } from '../claim-next.ts';
 import type { Handler, HandlerContext } from '../handler.ts';
 import { Snooze } from '../handler-errors.ts';
 import type { Log } from '../ports.ts';
@@ -6,7 +7,8 @@ import type { RunOutcome } from '../report-ending.ts';
 import { runJob } from '../run-job.ts';
 import type { LeaseholdClient } from './client.ts';
 import type { LeasedJob } from './lease-calls.ts';
-import { pullOperations } from './pull-operations.ts';
+import { pullComplete, pullOperations } from './pull-operations.ts';
+import type { PulledJob } from './pull-operations.ts';
 
 /** What a pull worker's handler may use; as in a deployed handler, without what needs the database. */
 export type PullContext = Omit<HandlerContext, 'effect' | 'lease'>;
@@ -14,12 +16,18 @@ export type PullContext = Omit<HandlerContext, 'effect' | 'lease'>;
 /** Does one job. What it returns is kept as the result; what it throws fails the attempt, by the rules of handlers. */
 export type PullHandler = (job: LeasedJob, context: PullContext) => unknown;
 
+export interface PullJobOutcome {
+  readonly outcome: RunOutcome;
+  /** Taken by the report; to be run, or to be given back. */
+  readonly next: PulledJob | undefined;
+}
+
 export interface PullJobInput {
   readonly client: LeaseholdClient;
   readonly handler: PullHandler;
-  readonly job: LeasedJob;
-  /** Local milliseconds when the claim went out. */
-  readonly sentAt: number;
+  readonly taken: PulledJob;
+  /** Whether the report of a success shall take another job of the queue. */
+  readonly wantsNext: () => boolean;
   /** Fires when the worker cannot wait for the job any longer. */
   readonly stopNow: AbortSignal;
   readonly leaseSeconds: number | undefined;
@@ -31,20 +39,32 @@ export interface PullJobInput {
 const WORKER_STOPS = 'The worker stops.';
 const BACK_SOON_SECONDS = 1;
 
-/** Runs one leased job to its report. Never throws. */
-export async function pullJob(input: PullJobInput): Promise<RunOutcome> {
-  const { client, job, log } = input;
-  const { clock, timer } = client.ports;
+/** Runs one leased job to its report, which may take the next one. Never throws. */
+export async function pullJob(input: PullJobInput): Promise<PullJobOutcome> {
+  const { client, log } = input;
+  const { job, sentAt } = input.taken;
+  const { clock, timer, ids } = client.ports;
   const lease = await confirmed(input);
   if (lease === undefined) {
     log.warn('job_lease_lost', { job_id: job.id, queue: job.queue, type: job.type });
-    return { outcome: 'lease_lost' };
+    return { outcome: { outcome: 'lease_lost' }, next: undefined };
   }
   const handler = sealed(input);
-  const claimed = claimedJob(job, lease, input.sentAt);
-  return await runJob(
+  const claimed = claimedJob(job, lease, sentAt);
+  const claim = {
+    queue: job.queue,
+    claim_id: ids.uuidv7(),
+    lease_seconds: input.leaseSeconds,
+  };
+  const fused = claimNext<PulledJob>({
+    operations: pullOperations(client, lease.stepsBefore),
+    log,
+    wanted: input.wantsNext,
+    completeAndClaim: (report, options) => pullComplete(client, report, claim, options),
+  });
+  const outcome = await runJob(
     {
-      operations: pullOperations(client, lease.stepsBefore),
+      operations: fused.operations,
       handlers: {
         serves: () => true,
         queues: [claimed.queue],
@@ -62,6 +82,7 @@ export async function pullJob(input: PullJobInput): Promise<RunOutcome> {
       invocationEndsAt: Number.POSITIVE_INFINITY,
     },
   );
+  return { outcome, next: fused.taken() };
 }
 
 interface HeldLease {
@@ -76,8 +97,7 @@ interface HeldLease {
  */
 async function confirmed({
   client,
-  job,
-  sentAt,
+  taken: { job, sentAt },
   leaseSeconds,
 }: PullJobInput): Promise<HeldLease | undefined> {
   const remainingMs = job.lease_remaining_ms;
@@ -90,7 +110,7 @@ async function confirmed({
   return { sentAt: held.sentAt, remainingMs: held.lease_remaining_ms, stepsBefore: 1 };
 }
 
-function sealed({ handler, job, stopNow, ...times }: PullJobInput): Handler {
+function sealed({ handler, taken: { job }, stopNow, ...times }: PullJobInput): Handler {
   return {
     queue: job.queue,
     type: job.type,

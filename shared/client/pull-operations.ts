@@ -1,9 +1,17 @@
 import { LeaseholdError } from '../errors.ts';
-
+import type { CompleteAndClaimOutcome } from '../queue/complete-and-claim.ts';
+import type { CompleteInput } from '../queue/complete.ts';
 import type { RunOperations } from '../run-operations.ts';
 import { LeaseholdApiError } from './api-error.ts';
-import type { LeaseCalls, LeaseName } from './lease-calls.ts';
+import type { Completion, LeaseCalls, LeasedJob, LeaseName } from './lease-calls.ts';
 import { isWorthAnotherTry } from './retry.ts';
+
+/** A job that this worker holds. */
+export interface PulledJob {
+  readonly job: LeasedJob;
+  /** Local milliseconds when the call went out that took it. */
+  readonly sentAt: number;
+}
 
 /**
  * What a run says to the queue, said over HTTP. One try a call: the run itself repeats what got no answer, for as long as
@@ -27,11 +35,7 @@ export function pullOperations(
         cancelRequested: held.cancel_requested,
       };
     },
-    complete: async ({ result, resultProblem, ...lease }, options) => {
-      const report = { result, result_problem: resultProblem };
-      const end = await told(client.complete(nameOf(lease), report, once(options)));
-      return end.outcome === 'lease_lost' ? end : { outcome: end.outcome, moreDue: end.more_due };
-    },
+    complete: (report, options) => pullComplete(client, report, undefined, options),
     fail: async ({ error, failureClass, retryAfterMs, ...lease }, options) => {
       const failure = {
         error,
@@ -54,6 +58,20 @@ export function pullOperations(
     beginEffect: async () => await Promise.reject(noEffects()),
     settleEffect: async () => await Promise.reject(noEffects()),
   };
+}
+
+/** Reports success, in one try; with a claim, the next job may come with it. */
+export async function pullComplete(
+  client: Pick<LeaseCalls, 'complete'>,
+  { result, resultProblem, ...lease }: CompleteInput,
+  claim: Completion['claim_next'],
+  options?: { readonly signal?: AbortSignal },
+): Promise<CompleteAndClaimOutcome<PulledJob>> {
+  const report = { result, result_problem: resultProblem, claim_next: claim };
+  const end = await told(client.complete(nameOf(lease), report, once(options)));
+  if (end.outcome === 'lease_lost') return end;
+  const { outcome, more_due: moreDue, next: job = null, sentAt } = end;
+  return { outcome, moreDue, next: job === null ? undefined : { job, sentAt } };
 }
 
 function nameOf(lease: { readonly jobId: string; readonly fencingToken: string }): LeaseName {

@@ -6,6 +6,7 @@ import type { LeaseholdClient } from './client.ts';
 import type { LeasedJob } from './lease-calls.ts';
 import { pullJob } from './pull-job.ts';
 import type { PullHandler } from './pull-job.ts';
+import type { PulledJob } from './pull-operations.ts';
 import { isWorthAnotherTry } from './retry.ts';
 
 /** A claim waits this long for a job, by default. */
@@ -30,10 +31,15 @@ export interface WorkOptions {
   readonly maxRunSeconds?: number;
   /** Seconds that a claim waits for a job, 0 to 20; default 20. */
   readonly waitSeconds?: number;
+  /**
+   * Whether the report of a success takes the next job in the same call, so that a busy worker needs one round trip a job;
+   * default true. A service that is older than this client may not know how.
+   */
+  readonly claimNext?: boolean;
   /** After `signal`, jobs may run on for this long; then their own signal fires and they are given back. Default 10 s. */
   readonly graceMs?: number;
   readonly log?: Log;
-  /** Told how each job ended. */
+  /** Told how each job ended. What it throws stops the worker as `signal` does, and is thrown by `work` when the jobs have ended. */
   readonly onEnd?: (job: LeasedJob, outcome: RunOutcome) => void;
 }
 
@@ -44,6 +50,7 @@ export interface WorkOptions {
  *
  * @throws {LeaseholdApiError} when the service refuses the worker for good: its token, scope or request
  * @throws {RangeError} when `concurrency` is out of range
+ * @throws whatever `onEnd` threw first
  * @example
  * await work(client, 'emails', async (job, { signal, progress }) => {
  *   await sendMail(job.payload, { signal });
@@ -55,36 +62,55 @@ export async function work(
   handler: PullHandler,
   options: WorkOptions,
 ): Promise<void> {
-  const { signal, concurrency = 1, log = SILENT } = options;
+  const { concurrency = 1, log = SILENT } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
     throw new RangeError(`concurrency must be an integer from 1 to ${MAX_CONCURRENCY}`);
   }
   const { timer, ids, random } = client.ports;
   const running = new Set<Promise<void>>();
+  /** A run has nobody to throw to while a claim waits: its fault stops the worker, which throws it in the end. */
+  const fault = new AbortController();
+  const stop = AbortSignal.any([options.signal, fault.signal]);
   const stopped = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    stop.addEventListener('abort', () => resolve(), { once: true });
   });
   const stopNow = new AbortController();
-  const start = (job: LeasedJob, sentAt: number): void => {
-    const run = pullJob({
-      client,
-      handler,
-      job,
-      sentAt,
-      stopNow: stopNow.signal,
-      leaseSeconds: options.leaseSeconds,
-      stepSeconds: options.stepSeconds,
-      maxRunSeconds: options.maxRunSeconds,
-      log,
-    }).then((outcome) => {
-      running.delete(run);
-      options.onEnd?.(job, outcome);
-    });
+  const wantsNext = (): boolean => options.claimNext !== false && !stop.aborted;
+  /** Runs a job, then the one that its report took, until a report takes none. */
+  const runFrom = async (first: PulledJob): Promise<void> => {
+    for (let taken: PulledJob | undefined = first; taken !== undefined;) {
+      let next: PulledJob | undefined;
+      try {
+        const end = await pullJob({
+          client,
+          handler,
+          taken,
+          wantsNext,
+          stopNow: stopNow.signal,
+          leaseSeconds: options.leaseSeconds,
+          stepSeconds: options.stepSeconds,
+          maxRunSeconds: options.maxRunSeconds,
+          log,
+        });
+        ({ next } = end);
+        options.onEnd?.(taken.job, end.outcome);
+      } catch (error) {
+        fault.abort(error);
+      }
+      taken = next;
+      if (taken !== undefined && stop.aborted) {
+        await release(client, [taken.job]);
+        return;
+      }
+    }
+  };
+  const start = (taken: PulledJob): void => {
+    const run = runFrom(taken).finally(() => running.delete(run));
     running.add(run);
   };
 
   try {
-    while (!signal.aborted) {
+    while (!stop.aborted) {
       if (running.size >= concurrency) {
         await Promise.race([...running, stopped]);
         continue;
@@ -97,40 +123,44 @@ export async function work(
       };
       const wait = options.waitSeconds ?? WAIT_SECONDS;
       try {
-        const { jobs, sentAt } = await client.claimBatch(queue, { ...request, wait, signal });
-        for (const job of jobs) start(job, sentAt);
+        const { jobs, sentAt } = await client.claimBatch(queue, { ...request, wait, signal: stop });
+        for (const job of jobs) start({ job, sentAt });
         if (jobs.length === 0)
-          await pause(timer, wait === 0 ? LONG_PAUSE_MS : SHORT_PAUSE_MS, signal);
+          await pause(timer, wait === 0 ? LONG_PAUSE_MS : SHORT_PAUSE_MS, stop);
       } catch (error) {
-        if (signal.aborted) {
-          await giveBack(client, queue, request);
+        if (stop.aborted) {
+          await giveUpClaim(client, queue, request);
         } else if (isRefusal(error)) {
           throw error;
         } else {
           log.warn('claim_failed', { queue, code: codeOf(error) });
-          await pause(timer, LONG_PAUSE_MS * (0.5 + random.next() / 2), signal);
+          await pause(timer, LONG_PAUSE_MS * (0.5 + random.next() / 2), stop);
         }
       }
     }
   } finally {
     await finish(client, running, stopNow, options.graceMs ?? GRACE_MS);
   }
+  fault.signal.throwIfAborted();
 }
 
 /** The claim that was broken off may have been made: the same one again tells, and what it took goes back. */
-async function giveBack(
+async function giveUpClaim(
   client: LeaseholdClient,
   queue: string,
   request: { readonly claim_id: string; readonly limit: number },
 ): Promise<void> {
   try {
     const { jobs } = await client.claimBatch(queue, { ...request, wait: 0 });
-    await Promise.allSettled(
-      jobs.map((job) => client.release(job, { reason: 'The worker stops.' })),
-    );
+    await release(client, jobs);
   } catch {
     // Then the leases run out by themselves.
   }
+}
+
+/** Gives back what was claimed and not begun; a lease for which that fails runs out by itself. */
+async function release(client: LeaseholdClient, jobs: readonly LeasedJob[]): Promise<void> {
+  await Promise.allSettled(jobs.map((job) => client.release(job, { reason: 'The worker stops.' })));
 }
 
 async function finish(

@@ -81,6 +81,15 @@ export const LEASED_JOB: JsonObject = {
   more_due: false,
 };
 
+const NEXT_JOB_ID = '0193a1b2-c3d5-7f60-9b7c-123456789abc';
+
+export const NEXT_JOB: JsonObject = {
+  ...LEASED_JOB,
+  id: NEXT_JOB_ID,
+  idempotency_key: NEXT_JOB_ID,
+  payload: { to: 'grace@example.com' },
+};
+
 export const SCHEDULE: JsonObject = {
   cron: '0 7 * * 1-5',
   zone: 'Europe/Berlin',

@@ -13,6 +13,8 @@ export const FIELD_NOTES: Readonly<Record<string, string>> = {
   on_duplicate: 'When a live job has the dedup key: return it, or replace it while it waits.',
   tags: 'To find the job by.',
   headers: 'Trace context and the like, beside the payload.',
+  claim_next: 'Take one more job with the same call.',
+  next: 'The job that `claim_next` took and the lease on it; null when there was none.',
   claim_id: 'Names one claim: repeated after a lost answer, it gives the same leases.',
   lease_seconds: "How long a lease lasts; default: the queue's.",
   seconds_per_job: 'Expected run time of a job: no more are given than fit into the lease.',
@@ -32,6 +34,8 @@ export const FIELD_NOTES: Readonly<Record<string, string>> = {
   cursor: 'The `next_cursor` of the page before.',
   limit: 'At most this many.',
   more_due: 'A hint that the queue has further due work.',
+  jobs_run: 'Jobs that were run or pushed; the answer is of the last.',
+  jobs_buried: 'Jobs that no handler here can run; they are dead.',
   request_id: 'Find the request in the log by it.',
   idempotency_key: 'The same on every attempt of the job: give it to services that take one.',
 };

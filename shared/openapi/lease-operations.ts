@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json-value.ts';
 import { jobId } from '../schemas/job-id.ts';
 import { queueName } from '../schemas/names.ts';
 import type { ComponentName } from './components.ts';
-import { CLAIM_ID, LEASED_JOB } from './examples.ts';
+import { CLAIM_ID, LEASED_JOB, NEXT_JOB } from './examples.ts';
 import type { Operation } from './operation.ts';
 
 const tag = 'Claims and leases';
@@ -74,9 +74,17 @@ export const LEASE_OPERATIONS: readonly Operation[] = [
   }),
   leaseOperation('complete', {
     summary: 'Report success',
-    description: 'Ends the job. Repeated after a lost answer, it gives the same answer.',
-    request: ['CompleteRequest', { result: { sent: true } }],
-    response: ['CompleteOutcome', 'The job has ended.', { outcome: 'succeeded', more_due: false }],
+    description:
+      'Ends the job. With `claim_next`, the next job comes with the answer: a busy worker needs one call a job. Repeated after a lost answer, it gives the same answer, and with the same `claim_id` the same lease. After `lease_lost` nothing is claimed.',
+    request: [
+      'CompleteRequest',
+      { result: { sent: true }, claim_next: { queue: 'emails', claim_id: CLAIM_ID } },
+    ],
+    response: [
+      'CompleteOutcome',
+      'The job has ended.',
+      { outcome: 'succeeded', more_due: false, next: NEXT_JOB },
+    ],
   }),
   leaseOperation('fail', {
     summary: 'Report a failure',

@@ -30,9 +30,9 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     method: 'post',
     path: '/v1/work',
     tag,
-    summary: 'Run one job of a queue now',
+    summary: 'Run a job of a queue now',
     description:
-      'A poke, signed per Standard Webhooks or sent with a token: claims one due job and runs or pushes it before it answers. A hint that may be lost or come twice.',
+      'A poke, signed per Standard Webhooks or sent with a token: claims a due job and runs or pushes it before it answers; several, one after another, where the deployment says so. A hint that may be lost or come twice.',
     access: { pokeOr: 'work' },
     database: true,
     body: { schema: 'WorkRequest', example: { queue: 'emails', depth: 0 } },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { leasedJobResponse } from './claim-response.ts';
 import { instantText } from './response-parts.ts';
 
 /** The lease holds. With `cancel_requested` the holder stops and reports. */
@@ -10,10 +11,11 @@ export const heartbeatResponse = z.object({
   cancel_requested: z.boolean(),
 });
 
-/** The job has ended; `cancelled` when it had been called off. */
+/** The job has ended; `cancelled` when it had been called off. `next` is there when it was asked for, null if there is none. */
 export const completeResponse = z.object({
   outcome: z.enum(['succeeded', 'cancelled']),
   more_due: z.boolean(),
+  next: leasedJobResponse.nullable().optional(),
 });
 
 /** What became of the job whose attempt failed. */

@@ -13,12 +13,13 @@ export const readyResponse = z.object({
   last_tick_at: instantText.nullable(),
 });
 
-/** What one poke came to. */
+/** What one poke came to; of several jobs, the last is told of. */
 export const workResponse = z.object({
   outcome: openEnum([
     'no_handler',
     'push_not_configured',
     'empty',
+    'no_time',
     'succeeded',
     'retrying',
     'dead',
@@ -33,6 +34,8 @@ export const workResponse = z.object({
   type: z.string().optional(),
   attempt: count.optional(),
   more_due: z.boolean().optional(),
+  jobs_run: count.optional(),
+  jobs_buried: count.optional(),
   code: z.string().optional(),
   due_at: instantText.optional(),
   result_problem: z.string().optional(),

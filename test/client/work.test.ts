@@ -59,7 +59,7 @@ describe('S3.7 a pull worker', () => {
     expect(jobs).toHaveLength(9);
   });
 
-  test('never runs or claims more than it may at one time', async () => {
+  test('never runs or claims more than it may at one time, where each job is claimed by itself', async () => {
     const claimed: { readonly limit: number; readonly running: number }[] = [];
     const claimedAgain = Promise.withResolvers<void>();
     const full = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ describe('S3.7 a pull worker', () => {
       await (isFirst ? full.promise : claimedAgain.promise);
       running.delete(job.id);
     };
-    await workOff('bounded', 9, handler, { concurrency: 3 }, client);
+    await workOff('bounded', 9, handler, { concurrency: 3, claimNext: false }, client);
     expect(most).toBe(3);
     expect(claimed.slice(0, 2)).toEqual([
       { limit: 3, running: 0 },
@@ -226,6 +226,58 @@ describe('S3.7 a pull worker', () => {
     const { jobs } = await harness.client.listJobs({ queue: 'broken-off' });
     expect(jobs).toMatchObject([{ state: 'pending', lease: null }]);
     expect(harness.sent.some(({ path }) => path.endsWith('/release'))).toBe(true);
+  });
+
+  test('ends with what onEnd throws, also while a claim waits', async () => {
+    await harness.client.enqueue({ queue: 'told', ...JOB });
+    const waits = Promise.withResolvers<void>();
+    let claims = 0;
+    const client = harness.clientWith({
+      fetch: async (request) => {
+        if (request.url.endsWith('/claims') && (claims += 1) > 1) waits.resolve();
+        return await harness.fetch(request);
+      },
+    });
+    const endless = new AbortController();
+    const working = work(client, 'told', () => waits.promise, {
+      signal: endless.signal,
+      concurrency: 2,
+      onEnd: () => {
+        throw new Error('told too much');
+      },
+    });
+    await expect(working).rejects.toThrow('told too much');
+    const { jobs } = await harness.client.listJobs({ queue: 'told' });
+    expect(jobs).toMatchObject([{ state: 'succeeded' }]);
+  });
+
+  test('gives back the next job when onEnd throws, and waits for the jobs that run', async () => {
+    await harness.client.enqueueBatch(
+      Array.from({ length: 3 }, () => ({ queue: 'thrown', ...JOB })),
+    );
+    const thrown = Promise.withResolvers<void>();
+    const endless = new AbortController();
+    let runs = 0;
+    const handler: PullHandler = async () => {
+      runs += 1;
+      if (runs === 2) await thrown.promise;
+    };
+    const working = work(harness.client, 'thrown', handler, {
+      signal: endless.signal,
+      concurrency: 2,
+      onEnd: () => {
+        thrown.resolve();
+        throw new Error('told too much');
+      },
+    });
+    await expect(working).rejects.toThrow('told too much');
+    expect(runs).toBe(2);
+    const { jobs } = await harness.client.listJobs({ queue: 'thrown' });
+    expect(jobs.map(({ state }) => state).toSorted()).toEqual([
+      'pending',
+      'succeeded',
+      'succeeded',
+    ]);
   });
 
   test('ends when the service refuses it', async () => {

@@ -115,6 +115,11 @@ describe('S2.9 real answers are as the contract says', () => {
     await call('GET', `/v1/jobs/${id}`);
     expect((await post(`/v1/leases/${id}/heartbeat`, { fencing_token, step: 2 })).status).toBe(409);
     await report('complete', 'a');
+    await enqueue('next');
+    const went = await report('complete', 'first', { claim_next: { queue: 'next' } });
+    expect(went.body).toMatchObject({ next: { queue: 'next' } });
+    const none = await report('complete', 'last', { claim_next: { queue: 'next' } });
+    expect(none.body).toMatchObject({ next: null });
     await report('fail', 'b', { error: { code: 'x', message: 'y' }, class: 'transient' });
     await report('release', 'c', { reason: 'shutdown' });
     await report('snooze', 'd', { delay_seconds: 5 });

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { drain } from '../../functions/scheduled/drain.ts';
 import { MAX_UNRUNNABLE_PER_WORK } from '../../shared/limits.ts';
+import type { Sql } from '../../shared/ports.ts';
 import { claimed, expireLease } from '../sql/support/lease-core.ts';
+import { afterStatement, clockAhead, enqueued, fine, worked } from './support/counted-work.ts';
 import { createScriptedWork } from './support/scripted-work.ts';
 import type { ScriptedWork } from './support/scripted-work.ts';
 
@@ -90,6 +92,52 @@ describe('case G5 a stored job that no handler can run', () => {
       });
     }
   });
+});
+
+describe('case G5 jobs that no handler can run, among others', () => {
+  test('are buried on the way and counted, and take no place of those that run', async () => {
+    scripted.behaviours.set('fine', () => undefined);
+    const config = { ...scripted.app.deps().config, jobsPerInvocation: 4 };
+    await enqueued(scripted, ['fine']);
+    await unknown(3);
+    await enqueued(scripted, fine(3));
+    const { body } = await worked(scripted, { config });
+    expect(body).toMatchObject({ outcome: 'succeeded', jobs_run: 4, jobs_buried: 3 });
+  });
+
+  test('and nothing else: the answer says so, and pokes on when time ran out before the rest', async () => {
+    const time = clockAhead();
+    const slow = afterStatement(scripted, 'fail', () => time.put(29_000));
+    await unknown(2);
+    const { body } = await worked(scripted, { clock: time.clock, sql: slow });
+    expect(body).toMatchObject({
+      outcome: 'dead',
+      code: 'unknown_type',
+      jobs_run: 0,
+      jobs_buried: 1,
+      more_due: true,
+    });
+    expect(scripted.app.pokes).toEqual([{ queue: 'scripted', depth: 1 }]);
+  });
+
+  test('nor does it poke on when others took the rest', async () => {
+    const { sql } = scripted.app.deps();
+    let claims = 0;
+    const raced: Sql = {
+      query: async (text, values, options) => {
+        if (text.includes('leasehold.claim(') && ++claims === 2) return [];
+        return await sql.query<never>(text, values, options);
+      },
+    };
+    await unknown(2);
+    const { body } = await worked(scripted, { sql: raced });
+    expect(body).toMatchObject({ outcome: 'dead', jobs_buried: 1, more_due: false });
+    expect(scripted.app.pokes).toEqual([]);
+  });
+
+  async function unknown(count: number): Promise<void> {
+    for (let at = 0; at < count; at += 1) await inserted('scripted', 'nobody knows', at);
+  }
 });
 
 describe('case C7 a deployment that knows neither the queue nor the type', () => {

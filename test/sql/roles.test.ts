@@ -12,6 +12,7 @@ const PRODUCER = ['enqueue', 'enqueue_batch', 'new_job_id'];
 const WORKER = [
   'begin_effect',
   'claim',
+  'complete_and_claim',
   'complete',
   'fail',
   'heartbeat',

@@ -14,13 +14,17 @@ interface Lock {
 
 const manifest = JSON.parse(readIfPresent('package.json') ?? '') as Manifest;
 const lock = JSON.parse(readIfPresent('package-lock.json') ?? '') as Lock;
+const bench = JSON.parse(readIfPresent('test/bench/package.json') ?? '') as Manifest;
+const benchLock = readIfPresent('test/bench/package-lock.json') ?? '';
 const direct = { ...manifest.dependencies, ...manifest.devDependencies };
 
 describe('dependencies', () => {
   test('every version is exact', () => {
-    const loose = Object.entries({ ...direct, ...manifest.overrides }).filter(
-      ([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version),
-    );
+    const loose = Object.entries({
+      ...direct,
+      ...manifest.overrides,
+      ...bench.devDependencies,
+    }).filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version));
     expect(loose).toEqual([]);
   });
 
@@ -45,9 +49,18 @@ describe('dependencies', () => {
     expect(users).not.toEqual([]);
   });
 
+  test('the peers of the benchmarks come with no user, and their lock names no registry', () => {
+    expect(Object.keys(bench.devDependencies).filter((name) => name in direct)).toEqual([]);
+    expect(Object.keys(lock.packages)).not.toContain('node_modules/graphile-worker');
+    expect(benchLock).toContain('"node_modules/graphile-worker"');
+    expect(benchLock).not.toContain('"resolved"');
+  });
+
   test('docs/dependencies.md gives the reason for each', () => {
     const page = readIfPresent('docs/dependencies.md') ?? '';
-    const unnamed = Object.keys(direct).filter((name) => !page.includes(`\`${name}\``));
+    const unnamed = Object.keys({ ...direct, ...bench.devDependencies }).filter(
+      (name) => !page.includes(`\`${name}\``),
+    );
     expect(unnamed).toEqual([]);
   });
 });

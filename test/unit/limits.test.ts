@@ -5,8 +5,10 @@ import { parseConfig } from '../../shared/config.ts';
 import { defineHandler } from '../../shared/handler.ts';
 import { handlerRegistry } from '../../shared/handler-registry.ts';
 import {
+  DEFAULT_JOBS_PER_INVOCATION,
   DEFAULT_PAGE_SIZE,
   MAX_ATTEMPTS,
+  MAX_JOBS_PER_INVOCATION,
   MAX_JOB_HEADERS,
   MAX_JOB_HEADER_NAME_CHARS,
   MAX_JOB_HEADER_VALUE_CHARS,
@@ -82,13 +84,42 @@ test('a progress marker at the limit is kept whole, and a longer one is cut to i
   expect(progress.marker).toHaveLength(MAX_PROGRESS_CHARS);
 });
 
+const VARIABLES = {
+  DATABASE_URL: 'postgres://app:pw@ep-x.eu.aws.neon.tech/jobs',
+  AUTH_SECRET: 's'.repeat(MIN_AUTH_SECRET_BYTES),
+  POKE_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+};
+
+test('C.2 a poke is for one job by default, and for no more than a bounded number', () => {
+  const load = (jobs: unknown) => parseConfig({ ...VARIABLES, JOBS_PER_INVOCATION: jobs });
+  expect(parseConfig(VARIABLES).jobsPerInvocation).toBe(DEFAULT_JOBS_PER_INVOCATION);
+  expect(load('').jobsPerInvocation).toBe(1);
+  for (const jobs of [1, 7, MAX_JOBS_PER_INVOCATION]) {
+    expect([load(String(jobs)), load(jobs)]).toMatchObject([
+      { jobsPerInvocation: jobs },
+      { jobsPerInvocation: jobs },
+    ]);
+  }
+  for (const jobs of [
+    '0',
+    '-1',
+    '1.5',
+    '1e1',
+    '01',
+    ' 1',
+    'on',
+    String(MAX_JOBS_PER_INVOCATION + 1),
+    0,
+    1.5,
+    1e9,
+    true,
+  ]) {
+    expect(() => load(jobs)).toThrow('JOBS_PER_INVOCATION');
+  }
+});
+
 test('a token secret is long enough by its bytes', () => {
-  const load = (secret: string) => () =>
-    parseConfig({
-      DATABASE_URL: 'postgres://app:pw@ep-x.eu.aws.neon.tech/jobs',
-      AUTH_SECRET: secret,
-      POKE_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    });
+  const load = (secret: string) => () => parseConfig({ ...VARIABLES, AUTH_SECRET: secret });
   expect(load('é'.repeat(MIN_AUTH_SECRET_BYTES / 2))).not.toThrow();
   expect(load('s'.repeat(MIN_AUTH_SECRET_BYTES - 1))).toThrow('AUTH_SECRET');
 });

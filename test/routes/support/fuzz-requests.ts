@@ -47,7 +47,7 @@ const TEMPLATES: readonly Template[] = [
     optional: 'claim_id lease_seconds limit seconds_per_job wait',
   },
   { path: '/heartbeat', body: { ...held, step: 1 }, optional: 'step progress lease_seconds' },
-  { path: '/complete', body: { ...held, result: 1 }, optional: 'result' },
+  { path: '/complete', body: { ...held, result: 1 }, optional: 'result claim_next' },
   {
     path: '/fail',
     body: { ...held, error: { code: 'e', message: 'm' } },

@@ -82,6 +82,7 @@ const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     maxLength: 3,
   }),
   claim_id: uuid,
+  claim_next: fc.constantFrom({ queue: 'fuzz' }, { queue: 'other', lease_seconds: 1 }, {}),
   lease_seconds: fc.integer({ min: 1, max: 3600 }),
   limit: fc.integer({ min: 1, max: 100 }),
   seconds_per_job: fc.integer({ min: 1, max: 3600 }),

@@ -69,7 +69,9 @@ export async function fuzz(options: {
       const before = state;
       state = after;
       if (answer.status < 400) return;
-      if (wrote) throw new Error(`${answer.status}, and yet it wrote: ${before} -> ${after}`);
+      if (wrote) {
+        throw new Error(`${answer.status}, and yet it wrote: ${before} -> ${after}`);
+      }
       if (request.method !== 'HEAD' && !answer.text.includes('"code":"')) {
         throw new Error(`${answer.status} without a problem document`);
       }

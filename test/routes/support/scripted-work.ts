@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { AppDeps } from '../../../functions/deps.ts';
 import { webIds } from '../../../functions/web-ports.ts';
 import { defineHandler } from '../../../shared/handler.ts';
 import type { HandlerContext } from '../../../shared/handler.ts';
@@ -13,23 +14,32 @@ export interface ScriptedWork {
   readonly behaviours: Map<string, (context: HandlerContext) => unknown>;
   /** Enqueues a job with this behaviour and gives its id. */
   enqueue(behaviour: unknown, fields?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Asks for one job to be done. */
-  work(depth?: number): Promise<Answer>;
+  /** Asks for work to be done. */
+  work(depth?: number, overrides?: Partial<AppDeps>): Promise<Answer>;
   job(id: string): Promise<Readonly<Record<string, unknown>>>;
   /** No live jobs, no pokes, no behaviours. */
   reset(): Promise<void>;
 }
 
-export async function createScriptedWork(): Promise<ScriptedWork> {
+export interface ScriptedWorkOptions {
+  readonly config?: Readonly<Record<string, string>>;
+  /** Of each claim and heartbeat; default 3. */
+  readonly leaseSeconds?: number;
+}
+
+export async function createScriptedWork({
+  config = {},
+  leaseSeconds = 3,
+}: ScriptedWorkOptions = {}): Promise<ScriptedWork> {
   const behaviours: ScriptedWork['behaviours'] = new Map();
   const handler = defineHandler({
     queue: 'scripted',
     type: 'run',
     schema: z.strictObject({ behaviour: z.string() }),
-    leaseSeconds: 3,
+    leaseSeconds,
     run: (job, context) => behaviours.get(job.payload.behaviour)?.(context),
   });
-  const app = await createAppHarness({ handlers: [handler] });
+  const app = await createAppHarness({ handlers: [handler], config });
   return {
     app,
     behaviours,
@@ -40,7 +50,11 @@ export async function createScriptedWork(): Promise<ScriptedWork> {
       });
       return id;
     },
-    work: (depth = 0) => app.call('POST', '/v1/work', { body: { queue: 'scripted', depth } }),
+    work: async (depth = 0, overrides = {}) => {
+      const body = { queue: 'scripted', depth };
+      const request = await app.request('POST', '/v1/work', { body });
+      return await app.callApp({ deps: app.deps(overrides) }, request);
+    },
     job: async (id) => (await app.call('GET', `/v1/jobs/${id}`)).body,
     reset: async () => {
       await app.backgroundDone();

@@ -1,0 +1,70 @@
+-- leasehold.complete_and_claim: ends one job as succeeded and takes the next one: one statement, one commit a job.
+--
+--   p_job_id, p_owner, p_fencing_token   the lease that ends, as for leasehold.complete
+--   p_queue, p_claim_id                  what to claim next, as for leasehold.claim
+--   p_result, p_result_problem           as for leasehold.complete
+--   p_lease_seconds, p_lease_at_most     as for leasehold.claim
+--
+-- Returns one row, always: outcome (succeeded, cancelled or lease_lost, as complete answers), then the columns of claim; all
+-- of them null but more_due (false) when nothing was claimed. With lease_lost nothing is claimed: that
+-- answer changes nothing. Repeated after a lost answer it gives the same outcome and, by the claim id, the same lease.
+-- Raises LH001, and then neither was done.
+-- Example: select * from leasehold.complete_and_claim('…', 'worker-7', 3, 'emails', gen_random_uuid(), '{"sent": true}');
+create or replace function leasehold.complete_and_claim(
+  p_job_id uuid,
+  p_owner text,
+  p_fencing_token bigint,
+  p_queue text,
+  p_claim_id uuid,
+  p_result jsonb default null,
+  p_result_problem text default null,
+  p_lease_seconds int default null,
+  p_lease_at_most int default null
+)
+returns table (
+  outcome text,
+  job_id uuid,
+  queue text,
+  type text,
+  payload jsonb,
+  headers jsonb,
+  schema_version int,
+  priority text,
+  fencing_token bigint,
+  attempt int,
+  max_attempts int,
+  lease_seconds int,
+  lease_expires_at timestamptz,
+  lease_remaining_ms bigint,
+  run_deadline_at timestamptz,
+  run_remaining_ms bigint,
+  created_at timestamptz,
+  more_due boolean,
+  ordering_key text,
+  redrives int
+)
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_outcome text;
+begin
+  select e.outcome into v_outcome
+  from leasehold.end_succeeded(p_job_id, p_owner, p_fencing_token, p_result, p_result_problem, false) e;
+  if v_outcome <> 'lease_lost' then
+    return query
+    select v_outcome, c.*
+    from leasehold.claim(p_queue, p_owner, p_claim_id, p_lease_seconds, p_lease_at_most) c;
+  end if;
+  if not found or v_outcome = 'lease_lost' then
+    outcome := v_outcome;
+    more_due := false;
+    return next;
+  end if;
+end
+$$;
