@@ -37,8 +37,10 @@ describe('C.1 a scheduler event', () => {
       result: null,
     });
     expect(logged().slice(before)).toEqual(['drained', 'retained']);
-    // What the alarm of the stack goes by.
-    expect(JSON.parse(stack.logs[before] ?? '')).toMatchObject({ oldest_due_seconds: 0, pokes: 1 });
+    // What the alarm of the stack goes by: whole seconds, few here even where the machine is slow.
+    const drained = JSON.parse(stack.logs[before] ?? '') as { readonly oldest_due_seconds: number };
+    expect(drained).toMatchObject({ pokes: 1 });
+    expect([...Array(120).keys()]).toContain(drained.oldest_due_seconds);
     await stack.cloud.settled();
     expect(await stack.job(id)).toMatchObject({ state: 'succeeded' });
   });

@@ -85,7 +85,7 @@ describe('S1.16 a poke storm', () => {
         expect((await world.call('POST', '/v1/jobs', { body })).status).toBe(201);
       }
     };
-    await Promise.all(Array.from({ length: 100 }, producer));
+    await Promise.all(Array.from({ length: 32 }, producer));
     await world.settle();
     expect(await left()).toBe(0);
     expect(await finishedOnce()).toBe(1000);
