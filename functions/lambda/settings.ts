@@ -25,7 +25,7 @@ const SECRETS_RULE =
   'must be "secretsmanager:" and the name or ARN of a secret, or "ssm:" and a path that begins with a slash';
 const FUNCTION_RULE = 'must be the name or ARN of a function';
 const TIMEOUT_RULE = `must be whole seconds from 1 to ${MAX_LAMBDA_SECONDS}`;
-const TAKES_MORE_RULE = 'must be whole seconds, less than half of WORKER_TIMEOUT_SECONDS';
+const TAKES_MORE_RULE = 'must be whole seconds, half of WORKER_TIMEOUT_SECONDS at most';
 const GROUP_RULE = 'must be the name of a schedule group: 1 to 64 letters, digits, ".", "-" or "_"';
 const ARN_RULE = 'must be an ARN';
 const TOGETHER_RULE =
@@ -78,7 +78,7 @@ const schema = z
     WAKE_DEAD_LETTER_ARN: arn.optional(),
   })
   .superRefine((value, context) => {
-    if (value.WORKER_TAKES_MORE_SECONDS * 2 >= value.WORKER_TIMEOUT_SECONDS) {
+    if (value.WORKER_TAKES_MORE_SECONDS * 2 > value.WORKER_TIMEOUT_SECONDS) {
       context.addIssue({
         code: 'custom',
         path: ['WORKER_TAKES_MORE_SECONDS'],

@@ -1,6 +1,6 @@
 /** The SAM template against AWS's own specification, and against the code that it deploys. */
 import { describe, expect, test } from 'vitest';
-import { LAMBDA_SETTING_NAMES } from '../../functions/lambda/settings.ts';
+import { LAMBDA_SETTING_NAMES, parseLambdaSettings } from '../../functions/lambda/settings.ts';
 import { readIfPresent, sourceFiles } from '../tidy/source-files.ts';
 import { loadSpecification } from './support/specification.ts';
 import { aliasesOf, isNode, nodesOf, readTemplate } from './support/template.ts';
@@ -42,6 +42,15 @@ describe('C.6 the SAM template', () => {
       ['c.LoggingConfig.Group is not known'],
       ['d: AWS::Lambda::Nothing is not known'],
     ]);
+  });
+
+  test('the shortest time of a worker is one that its default for more jobs fits into', () => {
+    const { WorkerTimeout: timeout, WorkerTakesMore: more } = template.Parameters;
+    const settings = parseLambdaSettings({
+      WORKER_TIMEOUT_SECONDS: String(timeout?.['MinValue']),
+      WORKER_TAKES_MORE_SECONDS: String(more?.['Default']),
+    });
+    expect(settings).toMatchObject({ workerTimeoutSeconds: 60, takesMoreSeconds: 30 });
   });
 
   test('what all functions share is known too', () => {

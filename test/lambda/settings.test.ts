@@ -37,13 +37,13 @@ describe('settings of a Lambda container', () => {
       SECRETS: 'ssm:/leasehold/live',
       WORKER_FUNCTION: 'leasehold-worker',
       WORKER_TIMEOUT_SECONDS: '60',
-      WORKER_TAKES_MORE_SECONDS: '29',
+      WORKER_TAKES_MORE_SECONDS: '30',
     });
     expect(settings).toEqual({
       secrets: { store: 'ssm', path: '/leasehold/live' },
       workerFunction: 'leasehold-worker',
       workerTimeoutSeconds: 60,
-      takesMoreSeconds: 29,
+      takesMoreSeconds: 30,
       wake: {
         group: 'leasehold',
         functionArn: WAKE.WAKE_FUNCTION_ARN,
@@ -60,7 +60,7 @@ describe('settings of a Lambda container', () => {
     [{ WORKER_TIMEOUT_SECONDS: '1.5' }, ['WORKER_TIMEOUT_SECONDS']],
     [{ WORKER_TIMEOUT_SECONDS: '901' }, ['WORKER_TIMEOUT_SECONDS']],
     [
-      { WORKER_TIMEOUT_SECONDS: '60', WORKER_TAKES_MORE_SECONDS: '30' },
+      { WORKER_TIMEOUT_SECONDS: '60', WORKER_TAKES_MORE_SECONDS: '31' },
       ['WORKER_TAKES_MORE_SECONDS'],
     ],
     [{ ...WAKE, WAKE_ROLE_ARN: '' }, ['WAKE_ROLE_ARN']],
