@@ -43,6 +43,8 @@ export interface AppDeps extends IsolateDeps {
   readonly wake: WakeClock;
   /** How long the platform lets one invocation run, in milliseconds: bounds leases and runs. */
   readonly invocationMs: number;
+  /** For how much of it jobs are taken behind the first one, in milliseconds; half of it at most, and when absent. */
+  readonly takesMoreMs?: number;
   /** The deployment's own limit on calls; none when absent. */
   readonly rateLimit?: RateLimit;
 }

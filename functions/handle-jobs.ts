@@ -5,7 +5,7 @@ import type { ClaimInTimeOutcome, TakenJob } from './claim-in-time.ts';
 import type { AppDeps } from './deps.ts';
 import { giveJobBack } from './give-job-back.ts';
 import { runAndTakeNext } from './run-and-take-next.ts';
-import { hasTimeLeft } from './time-left.ts';
+import { hasTimeLeft, takesMoreUntil } from './time-left.ts';
 import { ran } from './work-outcome.ts';
 import type { WorkDone, WorkOutcome } from './work-outcome.ts';
 
@@ -18,9 +18,9 @@ export interface HandleJobsInput {
 }
 
 /**
- * Runs jobs of one queue by their handlers, one after another: `jobsPerInvocation` of them while time is left and work is
- * due. The lease of each fits into the time that the invocation has left, so a function that is killed leaves nothing
- * that is held longer than it could have run.
+ * Runs jobs of one queue by their handlers, one after another: `jobsPerInvocation` of them while work is due, and the last
+ * of them has half of the invocation to run in (`takesMoreUntil`). The lease of each fits into the time that the invocation
+ * has left, so a function that is killed leaves nothing that is held longer than it could have run.
  *
  * Where another job is wanted, the report of a success claims it in the same call: a busy queue costs one round trip a
  * job. Behind any other ending, the next one is claimed by itself. An attempt that ended without an answer is the last one,
@@ -31,6 +31,7 @@ export interface HandleJobsInput {
  */
 export async function handleJobs(deps: AppDeps, input: HandleJobsInput): Promise<WorkOutcome> {
   const leaseSeconds = deps.handlers.leaseSeconds(input.queue);
+  const takesUntil = takesMoreUntil(deps.clock.now(), input.invocationEndsAt, deps.takesMoreMs);
   let done: WorkDone | undefined;
   let next: TakenJob | undefined;
   for (;;) {
@@ -40,14 +41,15 @@ export async function handleJobs(deps: AppDeps, input: HandleJobsInput): Promise
         : { outcome: 'claimed', ...next };
     if (taken.outcome !== 'claimed') {
       if (done === undefined) return taken;
-      return taken.outcome === 'empty' ? { ...done, moreDue: false } : done;
+      // Work was due a moment ago: somebody else took it, or a limit of the queue holds it back.
+      return taken.outcome === 'empty' ? { ...done, moreDue: false, heldBack: true } : done;
     }
     const { jobsRun, jobsBuried } = done ?? { jobsRun: 0, jobsBuried: 0 };
     const { run, taken: after } = await runAndTakeNext(deps, {
       ...input,
       ...taken,
       leaseSeconds,
-      wantsNext: jobsRun + 1 < deps.config.jobsPerInvocation,
+      wantsNext: () => jobsRun + 1 < deps.config.jobsPerInvocation && deps.clock.now() < takesUntil,
     });
     const buried = isUnrunnable(run);
     done = {
@@ -57,7 +59,7 @@ export async function handleJobs(deps: AppDeps, input: HandleJobsInput): Promise
     };
     next = after;
     if (next === undefined) {
-      if (!goesOn(deps, done, run)) return done;
+      if (!goesOn(deps, done, run, takesUntil)) return done;
     } else if (!hasTimeLeft(deps.clock.now(), input.invocationEndsAt)) {
       // The report had to be repeated, and took the time that the claim was made for.
       const reason = 'No time was left to run it.';
@@ -67,8 +69,14 @@ export async function handleJobs(deps: AppDeps, input: HandleJobsInput): Promise
   }
 }
 
-function goesOn({ config }: AppDeps, done: WorkDone, run: RunOutcome): boolean {
+function goesOn(
+  { clock, config }: AppDeps,
+  done: WorkDone,
+  run: RunOutcome,
+  takesUntil: number,
+): boolean {
   if (!done.moreDue || run.outcome === 'lease_lost' || run.outcome === 'unknown') return false;
+  if (done.jobsRun > 0 && clock.now() >= takesUntil) return false;
   return isUnrunnable(run)
     ? done.jobsBuried <= MAX_UNRUNNABLE_PER_WORK
     : done.jobsRun < config.jobsPerInvocation;

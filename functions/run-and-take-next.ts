@@ -15,8 +15,8 @@ export interface RunAndTakeNextInput extends TakenJob {
   readonly leaseSeconds: number | undefined;
   /** Local milliseconds at which the platform ends this invocation. */
   readonly invocationEndsAt: number;
-  /** Whether a job behind this one is wanted; no time left is another matter. */
-  readonly wantsNext: boolean;
+  /** Whether a job behind this one is wanted, asked when this one is done. */
+  readonly wantsNext: () => boolean;
 }
 
 export interface RunAndTaken {
@@ -36,7 +36,7 @@ export async function runAndTakeNext(
   const fused = claimNext<TakenJob>({
     operations: runOperationsOver(sql),
     log,
-    wanted: () => input.wantsNext && hasTimeLeft(clock.now(), invocationEndsAt),
+    wanted: () => input.wantsNext() && hasTimeLeft(clock.now(), invocationEndsAt),
     completeAndClaim: async (report, options) => {
       const claimSentAt = clock.now();
       const claim = { queue: job.queue, claimId, ...defined({ leaseSeconds }) };

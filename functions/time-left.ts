@@ -16,3 +16,18 @@ export function leaseAtMost(now: number, invocationEndsAt: number): number {
   const secondsLeft = Math.floor((invocationEndsAt - now) / 1000);
   return Math.min(Math.max(secondsLeft, MIN_LEASE_SECONDS), MAX_LEASE_SECONDS);
 }
+
+/**
+ * Until when an invocation takes jobs behind its first one: for as long as its platform says, and half of its time at most,
+ * so that the job that is taken last has the other half. Later ones would be cut off, and spend an attempt on nothing.
+ *
+ * @param now local milliseconds
+ * @param takesMoreMs what the platform says; undefined: nothing
+ */
+export function takesMoreUntil(
+  now: number,
+  invocationEndsAt: number,
+  takesMoreMs: number | undefined,
+): number {
+  return now + Math.min((invocationEndsAt - now) / 2, takesMoreMs ?? Number.POSITIVE_INFINITY);
+}

@@ -38,6 +38,8 @@ export interface WorkDone {
   readonly dueAts: readonly Date[];
   /** Whether one of the jobs had an ordering key: the next of that key may be due at a time that nobody was told. */
   readonly keyed: boolean;
+  /** Whether nothing could be claimed though work had been due: the database knows until when. */
+  readonly heldBack?: boolean;
 }
 
 /**

@@ -5,6 +5,7 @@ import { createApp } from '../app.ts';
 import type { AppDeps } from '../deps.ts';
 import { pokeRequest } from '../poker.ts';
 import { tick } from '../scheduled/tick.ts';
+import { sendPoke } from '../wake/send-poke.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import type { Container, ContainerDeps } from './container.ts';
 
@@ -70,13 +71,18 @@ export async function runPoke(invocation: Invocation, poke: Poke): Promise<void>
   let next: Poke | undefined = poke;
   while (next !== undefined) {
     const chained: ChainedPoke = new ChainedPoke(poker, next);
+    const leftMs = takesMoreMs - (clock.now() - startedAt);
     try {
-      await runOnce({ ...invocation.deps(), poker: chained }, next);
+      await runOnce({ ...invocation.deps(), poker: chained, takesMoreMs: leftMs }, next);
     } finally {
       await invocation.backgroundDone();
     }
     const takesMore = clock.now() - startedAt < takesMoreMs;
-    if (chained.poke !== undefined && !takesMore) await poker.send(chained.poke);
+    if (chained.poke !== undefined && !takesMore) {
+      // As if it had not been kept: one that fails leaves its work to a drain.
+      sendPoke(invocation.deps(), chained.poke);
+      await invocation.backgroundDone();
+    }
     // Served here, it is no deeper than the one that came.
     next =
       chained.poke !== undefined && takesMore ? { ...chained.poke, depth: poke.depth } : undefined;

@@ -27,7 +27,7 @@ export function afterWork(deps: AppDeps, poke: Poke, done: WorkOutcome): void {
       askWake(deps, done.dueAts);
       if (done.moreDue) goOn(deps, poke);
       // The next job of its key may be due later, by a delay of its own or the rate of the key: nothing else would say.
-      else if (done.keyed) askDrain(deps);
+      else if (done.keyed || done.heldBack === true) askDrain(deps);
   }
 }
 

@@ -6,7 +6,8 @@
 --   p_lease_seconds, p_lease_at_most     as for leasehold.claim
 --
 -- Returns one row, always: outcome (succeeded, cancelled or lease_lost, as complete answers), then the columns of claim; all
--- of them null but more_due (false) when nothing was claimed. With lease_lost nothing is claimed: that
+-- of them null but more_due when nothing was claimed: then it tells whether something is due all the same, behind a limit of
+-- the queue or its pause. With lease_lost nothing is claimed, and more_due is false: that
 -- answer changes nothing. Repeated after a lost answer it gives the same outcome and, by the claim id, the same lease.
 -- Raises LH001, and then neither was done.
 -- Example: select * from leasehold.complete_and_claim('…', 'worker-7', 3, 'emails', gen_random_uuid(), '{"sent": true}');
@@ -63,7 +64,7 @@ begin
   end if;
   if not found or v_outcome = 'lease_lost' then
     outcome := v_outcome;
-    more_due := false;
+    more_due := v_outcome <> 'lease_lost' and leasehold.has_due(p_queue, clock_timestamp());
     return next;
   end if;
 end

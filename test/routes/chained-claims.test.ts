@@ -34,6 +34,25 @@ describe('B.6 what holds for a claim holds for a fused one', () => {
     await setting('concurrency_limit = null');
   });
 
+  test.each(['fine', 'fails'])(
+    'S1.16 a rate that is used up behind a job that is %s: a drain, which learns until when',
+    async (last) => {
+      scripted.behaviours.set('fails', () => {
+        throw new Error('boom');
+      });
+      const [, , left] = await enqueued(scripted, ['fine', last, 'fine']);
+      await setting('rate_limit = 2');
+      scripted.app.wakes.length = 0;
+      const { body, roundTrips } = await worked(scripted);
+      await setting('rate_limit = null');
+      await scripted.app.database.pool.query('delete from leasehold.rate_starts');
+      expect(body).toMatchObject({ jobs_run: 2, more_due: false });
+      expect(roundTrips).toBe(4);
+      expect(await scripted.job(left ?? '')).toMatchObject({ state: 'pending', attempt: 0 });
+      expect(Math.min(...scripted.app.wakes)).toBeLessThanOrEqual(Date.now());
+    },
+  );
+
   test('a pause: the queue stands still after the job that runs', async () => {
     scripted.behaviours.set('pauses', () => setting('paused_at = clock_timestamp()'));
     const [done, left] = await enqueued(scripted, ['pauses', 'fine']);

@@ -98,7 +98,7 @@ describe('B.6 a worker that takes the next job with its report', () => {
   test('S1.17 gives each job a lease that ends with the invocation', async () => {
     const time = clockAhead();
     let seconds = Number.NaN;
-    scripted.behaviours.set('slow', () => time.put(7_500));
+    scripted.behaviours.set('slow', () => time.put(4_500));
     scripted.behaviours.set('look', async () => {
       const { rows } = await scripted.app.database.pool.query<{ seconds: number }>(
         `select extract(epoch from due_at - clock_timestamp())::float8 as seconds
@@ -109,7 +109,27 @@ describe('B.6 a worker that takes the next job with its report', () => {
     await enqueued(scripted, ['slow', 'look']);
     await worked(scripted, { clock: time.clock, invocationMs: 10_000 });
     expect(seconds).toBeGreaterThan(0);
-    expect(seconds).toBeLessThanOrEqual(2);
+    expect(seconds).toBeLessThanOrEqual(5);
+  });
+
+  test.each([
+    ['half of the invocation', {}, 15_000],
+    ['the time that its platform gives it for more', { takesMoreMs: 4000 }, 4000],
+  ])('S1.10 takes no more jobs after %s: the last one has time to run', async (_, deps, ms) => {
+    const time = clockAhead();
+    scripted.behaviours.set('slow', () => time.put(ms));
+    scripted.behaviours.set('slow and fails', () => {
+      time.put(ms);
+      throw new Error('boom');
+    });
+    for (const slow of ['slow', 'slow and fails']) {
+      const [, left] = await enqueued(scripted, [slow, 'fine']);
+      const { body } = await worked(scripted, { clock: time.clock, ...deps });
+      expect(body).toMatchObject({ jobs_run: 1, more_due: true });
+      expect(await scripted.job(left ?? '')).toMatchObject({ state: 'pending', attempt: 0 });
+      expect(scripted.app.pokes).toEqual([{ queue: 'scripted', depth: 1 }]);
+      await scripted.app.call('POST', `/v1/jobs/${left ?? ''}/cancel`);
+    }
   });
 
   test('claims nothing when too little of the invocation is left', async () => {
