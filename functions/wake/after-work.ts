@@ -1,4 +1,4 @@
-import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
+import { MAX_POKE_DEPTH, POKE_LOST_MS } from '../../shared/limits.ts';
 import type { Poke } from '../../shared/ports.ts';
 import type { AppDeps } from '../deps.ts';
 import type { WorkOutcome } from '../work-outcome.ts';
@@ -26,8 +26,10 @@ export function afterWork(deps: AppDeps, poke: Poke, done: WorkOutcome): void {
     case 'ran':
       askWake(deps, done.dueAts);
       if (done.moreDue) goOn(deps, poke);
-      // The next job of its key may be due later, by a delay of its own or the rate of the key: nothing else would say.
-      else if (done.keyed || done.heldBack === true) askDrain(deps);
+      else if (done.heldBack === true) askDrain(deps);
+      // The next job of its key may be due later, by a delay of its own or the rate of the key: nothing else would say, the
+      // rest of this chain neither, which need not meet the key again.
+      if (done.keyed) askDrain(deps, done.moreDue ? POKE_LOST_MS : 0);
   }
 }
 
