@@ -82,6 +82,8 @@ async function completeAndGoOn(
   const end = await completeAndClaim(deps.sql, { ...report, ...claim });
   if (end.outcome === 'lease_lost') throw leaseLost();
   if (end.next !== undefined) askWake(deps, [end.next.leaseExpiresAt]);
+  // With a job of its own queue a receiver of pushes goes on by itself.
+  if (end.next?.queue !== queueOfPushOwner(report.owner)) wakeAfterPush(context, deps, false);
   return context.json({
     outcome: end.outcome,
     more_due: end.moreDue,
@@ -173,6 +175,7 @@ function givenBack(context: RouteContext, deps: AppDeps, end: GiveBackOutcome): 
       askWake(deps, [end.dueAt]);
       return context.json({ outcome: end.outcome, due_at: end.dueAt.toISOString() });
     case 'cancelled':
+      wakeAfterPush(context, deps, false);
       return context.json({ outcome: end.outcome });
     case 'lease_lost':
       throw leaseLost();
