@@ -1,0 +1,35 @@
+-- leasehold.aggregate_events: the events of one aggregate after a version, in order: what a consumer asks for when one is
+-- missing. Published or not; payload is null with payload_dropped_at set where retention has taken it.
+--
+--   p_aggregate_type, p_aggregate_id  the aggregate
+--   p_after_version                   0 for all
+--   p_limit                           1 to 500 events
+-- Example: select * from leasehold.aggregate_events('order', '42', 2, 100);
+create or replace function leasehold.aggregate_events(
+  p_aggregate_type text,
+  p_aggregate_id text,
+  p_after_version bigint,
+  p_limit int
+)
+returns table (
+  event_id uuid,
+  version bigint,
+  type text,
+  schema_version int,
+  payload jsonb,
+  headers jsonb,
+  occurred_at timestamptz,
+  created_at timestamptz,
+  payload_dropped_at timestamptz
+)
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select e.id, e.version, e.type, e.schema_version, e.payload, e.headers, e.occurred_at, e.created_at, e.payload_dropped_at
+  from leasehold.outbox_events e
+  where e.aggregate_type = p_aggregate_type and e.aggregate_id = p_aggregate_id and e.version > p_after_version
+  order by e.version
+  limit least(greatest(p_limit, 1), 500)
+$$;
