@@ -119,34 +119,39 @@ create trigger outbox_log_append_only
   before update or delete or truncate on leasehold.outbox_log
   for each statement execute function leasehold.refuse_change();
 
--- Consumers: which events were applied, and the newest applied version of each aggregate.
+-- Consumers: which events were applied, and the newest applied version of each aggregate. Ids, and names of aggregates, are
+-- unique to their sender alone; the empty sender is this database's own outbox, or the only one that there is.
 create table leasehold.inbox_events (
   consumer text collate "C" not null
     constraint consumer_rule check (char_length(consumer) between 1 and 128 and consumer !~ '[[:cntrl:]]'),
+  sender text collate "C" not null
+    constraint sender_rule check (char_length(sender) <= 200 and sender !~ '[[:cntrl:]]'),
   event_id text collate "C" not null
     constraint inbox_event_id_rule check (char_length(event_id) between 1 and 200 and event_id !~ '[[:cntrl:]]'),
   at timestamptz not null,
   duplicates int not null default 0,
-  primary key (consumer, event_id)
+  primary key (consumer, sender, event_id)
 );
 create index inbox_events_by_time on leasehold.inbox_events (at);
 create table leasehold.inbox_versions (
   consumer text collate "C" not null,
+  sender text collate "C" not null,
   aggregate_type text collate "C" not null,
   aggregate_id text collate "C" not null,
   version bigint not null,
-  primary key (consumer, aggregate_type, aggregate_id)
+  primary key (consumer, sender, aggregate_type, aggregate_id)
 ) with (fillfactor = 80);
 -- Events that came before their predecessors, for the strict policy.
 create table leasehold.inbox_parked (
   consumer text collate "C" not null,
+  sender text collate "C" not null,
   aggregate_type text collate "C" not null,
   aggregate_id text collate "C" not null,
   version bigint not null,
   event_id text collate "C" not null,
   event jsonb not null constraint parked_event_size check (pg_column_size(event) <= 4194304),
   parked_at timestamptz not null,
-  primary key (consumer, aggregate_type, aggregate_id, version)
+  primary key (consumer, sender, aggregate_type, aggregate_id, version)
 );
 
 update leasehold.schema_version set version = 5;

@@ -21,6 +21,7 @@ const WORKER = [
   'settle_effect',
   'snooze',
 ];
+const CONSUMER = ['accept_event', 'aggregate_events', 'park_event', 'parked_event'];
 const READER = [
   'blocked_keys',
   'due_queues',
@@ -53,6 +54,7 @@ const OPERATOR = [
 const SERVICE = [
   ...PRODUCER,
   ...WORKER,
+  ...CONSUMER,
   ...OPERATOR,
   'begin_request',
   'due_schedules',
@@ -87,6 +89,7 @@ describe('leasehold.apply_grants', () => {
   test.each([
     ['leasehold_producer', PRODUCER],
     ['leasehold_worker', WORKER],
+    ['leasehold_consumer', CONSUMER],
     ['leasehold_reader', READER],
     ['leasehold_operator', OPERATOR],
     ['leasehold_service', SERVICE],
