@@ -65,6 +65,11 @@ create table leasehold.outbox_shards (
   fencing_token bigint not null default 0,
   owner text,
   claim_id uuid,
+  claimed_at timestamptz,
+  -- The newest batch that published something: for metrics.
+  batch_at timestamptz,
+  batch_ms int,
+  batch_events int,
   floor bigint not null default 0,
   floor_base bigint not null default 0,
   next_xid xid8 not null default '0',
@@ -90,8 +95,9 @@ create table leasehold.outbox_holds (
   primary key (aggregate_type, aggregate_id),
   constraint a_hold_waits_for_one_thing check (quarantined_at is null or due_at is null)
 );
-create index outbox_holds_due on leasehold.outbox_holds (shard, due_at);
-create index outbox_holds_quarantined on leasehold.outbox_holds (quarantined_at) where quarantined_at is not null;
+create index outbox_holds_due on leasehold.outbox_holds (shard, due_at) where due_at is not null;
+create index outbox_holds_ended on leasehold.outbox_holds (shard, position) where due_at is null and quarantined_at is null;
+create index outbox_holds_quarantined on leasehold.outbox_holds (quarantined_at, event_id) where quarantined_at is not null;
 
 -- One row when an event is done: published, or skipped by a person.
 create table leasehold.outbox_published (
@@ -102,9 +108,17 @@ create table leasehold.outbox_published (
   by text not null,
   fencing_token bigint
 );
-create index outbox_published_by_time on leasehold.outbox_published (at);
+create index outbox_published_by_time on leasehold.outbox_published (at, event_id);
+create index outbox_skipped on leasehold.outbox_published (at, event_id) where outcome = 'skipped';
 
--- What went wrong and what people did about it, append-only.
+-- How far retention has come: payloads of events that were done before this are dropped.
+create table leasehold.outbox_retention (
+  only_row boolean primary key default true check (only_row),
+  payloads_until timestamptz not null default '-infinity'
+);
+insert into leasehold.outbox_retention default values;
+
+-- What went wrong and what people did about it, append-only. Retention takes rows that are older than a day.
 create table leasehold.outbox_log (
   id bigint generated always as identity primary key,
   event_id uuid not null,
@@ -115,9 +129,13 @@ create table leasehold.outbox_log (
   details jsonb
 );
 create index outbox_log_of_event on leasehold.outbox_log (event_id, id);
+create index outbox_log_by_time on leasehold.outbox_log (at);
 create trigger outbox_log_append_only
-  before update or delete or truncate on leasehold.outbox_log
+  before update or truncate on leasehold.outbox_log
   for each statement execute function leasehold.refuse_change();
+create trigger outbox_log_keeps_a_day
+  before delete on leasehold.outbox_log
+  for each row when (old.at > now() - interval '1 day') execute function leasehold.refuse_change();
 
 -- Consumers: which events were applied, and the newest applied version of each aggregate. Ids, and names of aggregates, are
 -- unique to their sender alone; the empty sender is this database's own outbox, or the only one that there is.

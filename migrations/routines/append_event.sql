@@ -35,6 +35,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_taken constant text := 'id: this id belongs to an event with another aggregate, type, version or payload';
+  v_advice constant text := 'Give a new event a new id; repeat an append with the very same content.';
   v_now timestamptz;
   v_problem text;
   v_version bigint;
@@ -69,8 +71,8 @@ begin
     then
       raise exception using
         errcode = 'LH002',
-        message = 'id: this id belongs to an event with another aggregate, type, version or payload',
-        hint = 'Give a new event a new id; repeat an append with the very same content.';
+        message = v_taken,
+        hint = v_advice;
     end if;
     update leasehold.aggregates a
     set version = v_version - 1
@@ -96,7 +98,15 @@ begin
       created_by)
   values
     (p_id, v_position, p_aggregate_type, p_aggregate_id, v_version, p_type, p_schema_version, p_payload, p_headers,
-      coalesce(p_occurred_at, v_now), v_now, p_actor);
+      coalesce(p_occurred_at, v_now), v_now, p_actor)
+  on conflict (id) do nothing;
+  if not found then
+    -- Another aggregate got this id at the same moment.
+    raise exception using
+      errcode = 'LH002',
+      message = v_taken,
+      hint = v_advice;
+  end if;
   insert into leasehold.outbox_pending (shard, position, event_id, aggregate_type, aggregate_id, due_since)
   values (v_shard, v_position, p_id, p_aggregate_type, p_aggregate_id, v_now);
   return query select 'appended', p_id, v_version, v_now;

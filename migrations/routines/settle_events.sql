@@ -1,19 +1,25 @@
 -- leasehold.settle_events: a relay tells what became of the events that it had claimed.
 --
---   p_shard, p_owner, p_fencing_token  the lease of the shard, unexpired
+--   p_shard, p_owner, p_fencing_token  the lease of the shard. It may have run out, as long as nobody else has claimed the
+--                 shard since: the token tells
 --   p_results     a JSON array of up to 500 objects:
 --                   id       the event
---                   outcome  published; failed; or quarantined, for an event that no retry can help
+--                   outcome  published; failed; or rejected, for an event that no retry can help
+--                   attempt  as claimed; needed for the last two, so that a failure counts once however often it is told
 --                   error    for the last two: {"code": "…", "message": "…"}
+--                   away     true when the receiver as a whole could not be reached (for failed, default false)
+--                   retry_after_ms  the receiver's wish, up to a day (for failed)
 --                 Events that are left out stay to be published.
 --   p_more        keep the lease for the next batch: it is renewed for p_lease_seconds; else it ends (default false)
 --   p_lease_seconds  1 to 3600 (default 30)
 --   p_max_attempts   tries of one event before it is quarantined, 1 to 100 (default 10)
 --
 -- Returns one row: settled with how many were published now, failed and quarantined; or lease_lost, then nothing changed and
--- what was sent will be sent again under the same ids. Repeated after a lost answer it changes nothing more while the lease
--- is held: an event that is published already is passed over. A failed event holds back its own aggregate only, and is tried
--- again after a delay with full jitter (1 s doubling to 5 min); a quarantined one waits for a person.
+-- what was sent will be sent again under the same ids. Repeated after a lost answer it changes nothing more: an event that is
+-- published already is passed over, and so is a failure that was counted. A failed event holds back its own aggregate only,
+-- and is tried again after a delay with full jitter (1 s doubling to 5 min); a quarantined one waits for a person. An event
+-- whose receiver is away is no poison: it is quarantined after ten times as many tries, or after p_max_attempts when the
+-- receiver took other events meanwhile.
 -- Raises LH001. Example: select * from leasehold.settle_events(3::smallint, 'relay-1', 7, '[{"id": "…", "outcome": "published"}]');
 create or replace function leasehold.settle_events(
   p_shard smallint,
@@ -28,6 +34,9 @@ returns table (outcome text, published int, failed int, quarantined int, leased_
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -35,28 +44,26 @@ declare
   v_published int := 0;
   v_failed int := 0;
   v_quarantined int := 0;
+  v_problem text;
   v_result record;
-  v_attempt int;
-  v_out boolean;
-  p leasehold.outbox_pending;
+  v_is_out boolean;
   s leasehold.outbox_shards;
 begin
-  if jsonb_typeof(p_results) is distinct from 'array' or jsonb_array_length(p_results) > 500 then
-    raise exception using errcode = 'LH001', message = 'results: give an array of up to 500 results';
-  end if;
-  if p_lease_seconds is null or p_lease_seconds not between 1 and 3600 then
-    raise exception using errcode = 'LH001', message = 'lease_seconds: must be between 1 and 3600';
-  end if;
-  if p_max_attempts is null or p_max_attempts not between 1 and 100 then
-    raise exception using errcode = 'LH001', message = 'max_attempts: must be between 1 and 100';
+  v_problem := coalesce(
+    leasehold.publish_results_problem(p_results),
+    case
+      when p_lease_seconds is null or p_lease_seconds not between 1 and 3600
+        then 'lease_seconds: must be between 1 and 3600'
+      when p_max_attempts is null or p_max_attempts not between 1 and 100 then 'max_attempts: must be between 1 and 100'
+    end
+  );
+  if v_problem is not null then
+    raise exception using errcode = 'LH001', message = v_problem;
   end if;
 
   select h.* into s
   from leasehold.outbox_shards h
-  where h.shard = p_shard
-    and h.owner = p_owner
-    and h.fencing_token = p_fencing_token
-    and h.leased_until > clock_timestamp()
+  where h.shard = p_shard and h.owner = p_owner and h.fencing_token = p_fencing_token
   for no key update;
   v_now := clock_timestamp();
   if s.shard is null then
@@ -64,7 +71,7 @@ begin
     return;
   end if;
 
-  with done as (
+  with done as materialized (
     select e.id, e.position, e.aggregate_type, e.aggregate_id
     from jsonb_to_recordset(p_results) as r (id uuid, outcome text)
     join leasehold.outbox_events e on e.id = r.id
@@ -95,52 +102,71 @@ begin
   select count(*) into v_published from marked;
 
   for v_result in
-    select r.id, r.outcome, r.error
-    from rows from (jsonb_to_recordset(p_results) as (id uuid, outcome text, error jsonb)) with ordinality
-      as r (id, outcome, error, ord)
-    where r.outcome in ('failed', 'quarantined')
+    select
+      q.event_id, q.aggregate_type, q.aggregate_id, q.position, r.outcome, r.attempt, r.error,
+      coalesce(r.away, false) as is_away, coalesce(r.retry_after_ms, 0) as retry_after_ms,
+      coalesce(o.first_failed_at, v_now) as first_failed_at
+    from rows from (
+      jsonb_to_recordset(p_results) as (id uuid, outcome text, attempt int, error jsonb, away boolean, retry_after_ms numeric)
+    ) with ordinality as r (id, outcome, attempt, error, away, retry_after_ms, ord)
+    join leasehold.outbox_events e on e.id = r.id
+    join leasehold.outbox_pending q
+      on q.shard = p_shard and q.aggregate_type = e.aggregate_type and q.aggregate_id = e.aggregate_id
+        and q.position = e.position
+    left join leasehold.outbox_holds o
+      on o.aggregate_type = e.aggregate_type and o.aggregate_id = e.aggregate_id and o.event_id = e.id
+    where r.outcome in ('failed', 'rejected') and r.attempt = coalesce(o.attempt, 0) + 1
     order by r.ord
   loop
-    select q.* into p
-    from leasehold.outbox_pending q
-    join leasehold.outbox_events e
-      on e.id = v_result.id and q.aggregate_type = e.aggregate_type and q.aggregate_id = e.aggregate_id
-        and q.position = e.position
-    where q.shard = p_shard;
-    continue when not found;
-    select coalesce(max(o.attempt), 0) + 1
-    into v_attempt
-    from leasehold.outbox_holds o
-    where o.aggregate_type = p.aggregate_type and o.aggregate_id = p.aggregate_id and o.event_id = p.event_id;
-    v_out := v_result.outcome = 'quarantined' or v_attempt >= p_max_attempts;
+    v_is_out := v_result.outcome = 'rejected' or v_result.attempt >= p_max_attempts and (
+      not v_result.is_away
+      or v_result.attempt >= 10 * p_max_attempts
+      or exists (
+        select 1
+        from leasehold.outbox_published u
+        where u.at >= v_result.first_failed_at and u.outcome = 'published'
+      )
+    );
     insert into leasehold.outbox_holds as o
       (aggregate_type, aggregate_id, shard, event_id, position, attempt, last_error, first_failed_at, due_at, quarantined_at)
     values (
-      p.aggregate_type, p.aggregate_id, p_shard, p.event_id, p.position, v_attempt, v_result.error, v_now,
-      case when not v_out then v_now + leasehold.retry_delay(v_attempt, 1000, 300000, random()) end,
-      case when v_out then v_now end
+      v_result.aggregate_type, v_result.aggregate_id, p_shard, v_result.event_id, v_result.position, v_result.attempt,
+      v_result.error, v_result.first_failed_at,
+      case
+        when not v_is_out then v_now + greatest(
+          leasehold.retry_delay(v_result.attempt, 1000, 300000, random()),
+          make_interval(secs => v_result.retry_after_ms / 1000.0)
+        )
+      end,
+      case when v_is_out then v_now end
     )
     on conflict (aggregate_type, aggregate_id) do update
     set event_id = excluded.event_id,
       position = excluded.position,
       attempt = excluded.attempt,
       last_error = excluded.last_error,
-      first_failed_at = case when o.event_id = excluded.event_id then o.first_failed_at else excluded.first_failed_at end,
+      first_failed_at = excluded.first_failed_at,
       due_at = excluded.due_at,
       quarantined_at = excluded.quarantined_at,
       released_position = 0;
     update leasehold.outbox_pending q
     set lane = 9
-    where q.shard = p_shard and q.lane = 1 and q.position = p.position;
+    where q.shard = p_shard and q.lane = 1 and q.position = v_result.position;
     insert into leasehold.outbox_log (event_id, at, type, actor, details)
-    values (p.event_id, v_now, case when v_out then 'quarantined' else 'failed' end, p_owner,
-      jsonb_build_object('attempt', v_attempt, 'error', v_result.error));
-    v_failed := v_failed + (not v_out)::int;
-    v_quarantined := v_quarantined + v_out::int;
+    values (v_result.event_id, v_now, case when v_is_out then 'quarantined' else 'failed' end, p_owner,
+      jsonb_build_object('attempt', v_result.attempt, 'error', v_result.error));
+    v_failed := v_failed + (not v_is_out)::int;
+    v_quarantined := v_quarantined + v_is_out::int;
   end loop;
 
   update leasehold.outbox_shards h
-  set leased_until = case when p_more then v_now + make_interval(secs => p_lease_seconds) else v_now end
+  set leased_until = case when p_more then v_now + make_interval(secs => p_lease_seconds) else v_now end,
+    batch_at = case when v_published > 0 then v_now else h.batch_at end,
+    batch_events = case when v_published > 0 then v_published else h.batch_events end,
+    batch_ms = case
+      when v_published > 0 then least(extract(epoch from v_now - h.claimed_at) * 1000, 2147483647)::int
+      else h.batch_ms
+    end
   where h.shard = p_shard
   returning h.leased_until into leased_until;
   return query select 'settled', v_published, v_failed, v_quarantined, leased_until;

@@ -10,10 +10,6 @@ as $$
     or exists (select 1 from leasehold.outbox_holds h where h.shard = s.shard and h.due_at <= p_now)
     or exists (select 1 from leasehold.outbox_holds h
       where h.shard = s.shard and h.due_at is null and h.quarantined_at is null)
-    or exists (
-      select 1
-      from leasehold.outbox_pending p
-      where p.shard = s.shard and p.lane = 1
-        and exists (select 1 from unnest(s.suspects) u (xid) where pg_visible_in_snapshot(u.xid, pg_current_snapshot()))
-    )
+    or exists (select 1 from unnest(s.suspects) u (xid) where pg_visible_in_snapshot(u.xid, pg_current_snapshot()))
+      and exists (select 1 from leasehold.outbox_pending p where p.shard = s.shard and p.lane = 1)
 $$;

@@ -17,7 +17,7 @@ declare
   v_id uuid;
   h leasehold.outbox_holds;
 begin
-  perform leasehold.check_settling(p_event_ids, p_reason, p_actor);
+  perform leasehold.check_chosen('event_ids', p_event_ids, 100, p_reason, p_actor);
   for v_id in select distinct i.id::uuid from jsonb_array_elements_text(p_event_ids) i (id) order by 1 loop
     update leasehold.outbox_holds o
     set due_at = null, quarantined_at = null

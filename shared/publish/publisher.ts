@@ -37,7 +37,17 @@ export type PublishOutcome =
   /** The receiver has it: it answered so, and will not lose it. */
   | { readonly outcome: 'published' }
   /** Or nobody knows. It is tried again after a delay; its aggregate waits, others go on. */
-  | { readonly outcome: 'failed'; readonly error: PublishError }
+  | {
+      readonly outcome: 'failed';
+      readonly error: PublishError;
+      /**
+       * The receiver as a whole could not be reached: nothing is wrong with the event, which is not quarantined for it
+       * while the receiver takes no other either.
+       */
+      readonly away?: true;
+      /** The receiver's wish: not before so many milliseconds. */
+      readonly retryAfterMs?: number;
+    }
   /** No retry can help: the event is quarantined until a person decides. */
   | { readonly outcome: 'rejected'; readonly error: PublishError };
 
@@ -47,7 +57,7 @@ export interface Publisher {
    * Sends one event and waits until the receiver has it. Called for several events at once, never for two of one
    * aggregate. What it throws counts as `failed`.
    *
-   * @param options.signal the relay's end: its lease, or its invocation. An answer after it is not waited for
+   * @param options.signal fires when the relay waits no longer: after 15 seconds, or with its lease or its invocation
    */
   publish(
     event: PublishedEvent,

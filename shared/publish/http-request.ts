@@ -1,0 +1,99 @@
+import { signWebhookWithAll } from '../webhook.ts';
+import { cloudEventAttributes } from './cloud-event.ts';
+import type { CloudEventAttributes } from './cloud-event.ts';
+import type { PublishedEvent } from './publisher.ts';
+
+/**
+ * How an event is written into a request, both by the HTTP binding of CloudEvents 1.0: `structured`, everything in the
+ * body, so that the signature covers all of it; `binary`, the payload as the body and the rest in `ce-` headers, which no
+ * signature covers.
+ */
+export type HttpFormat = 'structured' | 'binary';
+
+export interface EventRequestInput {
+  readonly url: URL;
+  readonly event: PublishedEvent;
+  readonly format: HttpFormat;
+  readonly source: string;
+  /** `whsec_…`, one or two; both sign while keys are changed. */
+  readonly keys: readonly string[];
+  /** Milliseconds since the Unix epoch: each try has a timestamp of its own. */
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One try to send an event. The body's text is made once: its bytes are what is signed and what is sent. `webhook-id` is
+ * the event's id on every try, so that a receiver that remembers ids sees a repeat as one.
+ */
+export function eventRequest(input: EventRequestInput): Request {
+  const { event, keys, nowMs } = input;
+  const attributes = cloudEventAttributes(event, input.source);
+  const { headers, body } =
+    input.format === 'structured'
+      ? structured(attributes, event.payloadJson)
+      : binary(attributes, event.payloadJson);
+  return new Request(input.url, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'user-agent': 'Leasehold',
+      ...signWebhookWithAll(keys, { id: event.id, body, nowMs }),
+      'idempotency-key': event.id,
+      'leasehold-attempt': String(event.attempt),
+      ...traceHeaders(event),
+    },
+    body: new TextEncoder().encode(body),
+    redirect: 'manual',
+    signal: input.signal,
+  });
+}
+
+interface Content {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** An event without a body has no `data` member; one whose body is JSON null has `"data": null`. */
+function structured(attributes: CloudEventAttributes, payload: string | undefined): Content {
+  const envelope = JSON.stringify(attributes);
+  return {
+    headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
+    // The payload's own text goes in, so that no digit of it is lost on the way through a double.
+    body: payload === undefined ? envelope : `${envelope.slice(0, -1)},"data":${payload}}`,
+  };
+}
+
+function binary(attributes: CloudEventAttributes, payload: string | undefined): Content {
+  const { datacontenttype: contentType, ...others } = attributes;
+  return {
+    headers: {
+      ...Object.fromEntries(
+        Object.entries(others).map(([name, value]) => [`ce-${name}`, headerValue(String(value))]),
+      ),
+      ...(contentType === undefined ? {} : { 'content-type': String(contentType) }),
+    },
+    body: payload ?? '',
+  };
+}
+
+/** By the HTTP binding: everything but printable ASCII, and space, quote and percent, goes as percent-encoded UTF-8. */
+function headerValue(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\x21\x23\x24\x26-\x7e]+/gu, (run) =>
+      Array.from(
+        new TextEncoder().encode(run),
+        (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
+      ).join(''),
+    );
+}
+
+function traceHeaders({ headers }: PublishedEvent): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of ['traceparent', 'tracestate']) {
+    const value = headers[name];
+    if (typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)) found[name] = value;
+  }
+  return found;
+}
