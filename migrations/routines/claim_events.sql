@@ -66,6 +66,8 @@ begin
     raise exception using errcode = 'LH001', message = v_problem;
   end if;
 
+  -- The newest position, read before a lock below brings this transaction its id: the floor rests on that order.
+  select q.last_value into v_base from leasehold.outbox_position q;
   perform pg_advisory_xact_lock(hashtextextended('leasehold.claim_events:' || p_claim_id::text, 0));
   v_now := clock_timestamp();
   select h.* into s
@@ -86,7 +88,7 @@ begin
       return;
     end if;
 
-    s.floor := leasehold.raise_outbox_floor(s, v_now);
+    s.floor := leasehold.raise_outbox_floor(s, v_now, v_base);
     select o.floor, o.is_free into s.floor, v_free from leasehold.sort_held_events(s, p_limit) o;
     -- The held events whose time has come, then the free ones; one more than asked for tells whether there is more.
     select coalesce(array_agg(d.event_id order by d.due_at), '{}'), coalesce(array_agg(d.attempt order by d.due_at), '{}')
