@@ -47,6 +47,7 @@ as $$
 declare
   v_now timestamptz;
   v_problem text;
+  v_base bigint;
   -- From a shard chosen at random on, so that relays do not queue up at the first one.
   v_next int := floor(random() * 16)::int;
   v_end int := v_next + 16;
