@@ -28,8 +28,8 @@ create table leasehold.outbox_events (
   payload_dropped_at timestamptz,
   constraint one_event_a_version unique (aggregate_type, aggregate_id, version)
 ) with (fillfactor = 95);
--- Readers page by (xact_id, id) below the oldest running transaction, so that a late commit is never skipped.
-create index outbox_events_feed on leasehold.outbox_events (xact_id, id);
+-- Readers page by (xact_id, position) below the oldest running transaction, so that a late commit is never skipped.
+create index outbox_events_feed on leasehold.outbox_events (xact_id, position);
 create sequence leasehold.outbox_position as bigint;
 
 -- The producers' row: the newest version of each aggregate. Its lock is held until the producer commits.
@@ -114,7 +114,8 @@ create index outbox_skipped on leasehold.outbox_published (at, event_id) where o
 -- How far retention has come: payloads of events that were done before this are dropped.
 create table leasehold.outbox_retention (
   only_row boolean primary key default true check (only_row),
-  payloads_until timestamptz not null default '-infinity'
+  payloads_until timestamptz not null default '-infinity',
+  payloads_until_id uuid not null default '00000000-0000-0000-0000-000000000000'
 );
 insert into leasehold.outbox_retention default values;
 

@@ -67,8 +67,11 @@ begin
     raise exception using errcode = 'LH001', message = v_problem;
   end if;
 
-  -- The newest position, read before a lock below brings this transaction its id: the floor rests on that order.
-  select q.last_value into v_base from leasehold.outbox_position q;
+  -- The newest position, read before a lock below brings this transaction its id: the floor rests on that order. One that has
+  -- its id already tells nothing.
+  select case when pg_current_xact_id_if_assigned() is null then q.last_value else 0 end
+  into v_base
+  from leasehold.outbox_position q;
   perform pg_advisory_xact_lock(hashtextextended('leasehold.claim_events:' || p_claim_id::text, 0));
   v_now := clock_timestamp();
   select h.* into s
