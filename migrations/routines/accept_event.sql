@@ -12,7 +12,7 @@
 -- Returns one row: accepted, with the version applied before; duplicate (the event was recorded before, and counts one more);
 -- stale (apply-newer-only and strict: a newer version was applied; the event is recorded, so that it is seen once); or gap
 -- (strict: expected_version is missing; nothing is recorded). Two deliveries at once wait for each other here: one is
--- accepted, and if its transaction rolls back the other is. Raises LH001; with p_raise LH006, whose message is the outcome.
+-- accepted, and if its transaction rolls back the other is. Raises LH001; with p_raise LH006, whose message begins with it.
 -- Acknowledge the delivery only after your commit.
 -- Example: select * from leasehold.accept_event('inventory', '…', 'order', '42', 3, 'strict');
 create or replace function leasehold.accept_event(
@@ -73,8 +73,7 @@ begin
   if p_raise and outcome <> 'accepted' then
     raise exception using
       errcode = 'LH006',
-      message = outcome,
-      detail = case when outcome = 'gap' then expected_version::text end,
+      message = concat_ws(': ', outcome, 'version ' || expected_version || ' is expected'),
       hint = 'The event was not applied now; the transaction rolls back with all its effects.';
   end if;
   return next;
