@@ -1,4 +1,5 @@
 import { signWebhookWithAll } from '../webhook.ts';
+import { cloudEventHeaders } from './cloud-event-headers.ts';
 import { cloudEventAttributes } from './cloud-event.ts';
 import type { CloudEventAttributes } from './cloud-event.ts';
 import type { PublishedEvent } from './publisher.ts';
@@ -65,28 +66,7 @@ function structured(attributes: CloudEventAttributes, payload: string | undefine
 }
 
 function binary(attributes: CloudEventAttributes, payload: string | undefined): Content {
-  const { datacontenttype: contentType, ...others } = attributes;
-  return {
-    headers: {
-      ...Object.fromEntries(
-        Object.entries(others).map(([name, value]) => [`ce-${name}`, headerValue(String(value))]),
-      ),
-      ...(contentType === undefined ? {} : { 'content-type': String(contentType) }),
-    },
-    body: payload ?? '',
-  };
-}
-
-/** By the HTTP binding: everything but printable ASCII, and space, quote and percent, goes as percent-encoded UTF-8. */
-function headerValue(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[^\x21\x23\x24\x26-\x7e]+/gu, (run) =>
-      Array.from(
-        new TextEncoder().encode(run),
-        (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
-      ).join(''),
-    );
+  return { headers: cloudEventHeaders(attributes), body: payload ?? '' };
 }
 
 function traceHeaders({ headers }: PublishedEvent): Record<string, string> {
