@@ -87,3 +87,21 @@ export async function makeHoldsDue(pool: pg.Pool): Promise<void> {
 export async function expireShards(pool: pg.Pool): Promise<void> {
   await pool.query('update leasehold.outbox_shards set leased_until = clock_timestamp()');
 }
+
+/** Appends many events to one aggregate in one transaction. */
+export async function appendMany(pool: pg.Pool, aggregateId: string, count: number): Promise<void> {
+  await pool.query(
+    `select leasehold.append_event(leasehold.new_job_id(), 'order', $1, 'order.changed', to_jsonb(i))
+     from generate_series(1, $2::int) i`,
+    [aggregateId, count],
+  );
+}
+
+/** An outbox in which nothing ever happened. */
+export async function clearOutbox(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `truncate leasehold.outbox_events, leasehold.outbox_pending, leasehold.outbox_holds, leasehold.outbox_published,
+       leasehold.aggregates`,
+  );
+  await expireShards(pool);
+}
