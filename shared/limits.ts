@@ -166,6 +166,8 @@ export const DEFAULT_PUBLISH_ATTEMPTS = 10;
 export const MAX_AWAY_IN_A_ROW = 5;
 /** A relay waits this long for the answer of a publisher. */
 export const PUBLISH_TIMEOUT_MS = 15_000;
+/** A stream of NATS acknowledges within this time, and a connection to it is open within this time. */
+export const NATS_TIMEOUT_MS = 5000;
 export const MAX_AGGREGATE_ID_CHARS = 200;
 /** Events that one call replays or skips. */
 export const MAX_CHOSEN_EVENTS = 100;

@@ -1,5 +1,6 @@
 import { signWebhookWithAll } from '../webhook.ts';
 import { cloudEventHeaders } from './cloud-event-headers.ts';
+import { cloudEventJson } from './cloud-event-json.ts';
 import { cloudEventAttributes } from './cloud-event.ts';
 import type { CloudEventAttributes } from './cloud-event.ts';
 import type { PublishedEvent } from './publisher.ts';
@@ -55,13 +56,10 @@ interface Content {
   readonly body: string;
 }
 
-/** An event without a body has no `data` member; one whose body is JSON null has `"data": null`. */
 function structured(attributes: CloudEventAttributes, payload: string | undefined): Content {
-  const envelope = JSON.stringify(attributes);
   return {
     headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
-    // The payload's own text goes in, so that no digit of it is lost on the way through a double.
-    body: payload === undefined ? envelope : `${envelope.slice(0, -1)},"data":${payload}}`,
+    body: cloudEventJson(attributes, payload),
   };
 }
 

@@ -63,4 +63,10 @@ export interface Publisher {
     event: PublishedEvent,
     options: { readonly signal: AbortSignal },
   ): Promise<PublishOutcome>;
+  /**
+   * Lets go of what publishing has opened, such as a connection; the next event opens it again. A relay calls it at the end
+   * of a pass, since a function may be frozen there, and a socket of one Workers request is of no use to another. Never
+   * rejects.
+   */
+  close?(): Promise<void>;
 }
