@@ -3,6 +3,8 @@ import { parseConfig } from '../shared/config.ts';
 import { createNeonSql } from '../shared/database/neon-sql.ts';
 import type { HandlerRegistry } from '../shared/handler-registry.ts';
 import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../shared/ports.ts';
+import type { Publisher } from '../shared/publish/publisher.ts';
+import { createHttpPublisher } from '../shared/publish/http.ts';
 import type { Background } from './background.ts';
 import type { ContractTexts } from './contract-texts.ts';
 import { createJsonLog } from './json-log.ts';
@@ -28,6 +30,8 @@ export interface IsolateDeps {
   readonly schema: SchemaGate;
   /** Sends pushed jobs. */
   readonly outbound: Outbound;
+  /** Where the relay sends events of the outbox; absent: this deployment publishes none. */
+  readonly publisher?: Publisher;
   /** Public keys of the sign-in provider. */
   readonly jwks: JwksCache;
   readonly contract: ContractTexts;
@@ -62,9 +66,13 @@ export function createIsolateDeps(
     log: createJsonLog(webClock),
   };
   const sql = createNeonSql({ connectionString: config.databaseUrl.reveal(), ...ports });
+  const { http } = config.outbox;
   return {
     ...ports,
     config,
+    ...(http === undefined
+      ? {}
+      : { publisher: createHttpPublisher({ ...http, ...ports, outbound: webOutbound }) }),
     sql,
     ids: webIds,
     handlers,

@@ -53,7 +53,7 @@ function pokeRequest(
   nowMs: number,
   signal: AbortSignal,
 ): Request {
-  const body = JSON.stringify({ queue: poke.queue, depth: poke.depth });
+  const body = JSON.stringify(poke);
   return new Request(new URL('/v1/work', baseUrl), {
     method: 'POST',
     headers: {

@@ -8,6 +8,8 @@ import {
   MAX_JOBS_PER_INVOCATION,
   MIN_AUTH_SECRET_BYTES,
 } from './limits.ts';
+import { OUTBOX_VARIABLES, outboxProblems, outboxSettings } from './outbox-settings.ts';
+import type { OutboxSettings } from './outbox-settings.ts';
 import { parseWith, stating } from './parse-with.ts';
 import type { PushTargetPolicy } from './push/target.ts';
 import { Secret } from './secret.ts';
@@ -37,6 +39,8 @@ export interface Config {
   readonly pushSecrets: readonly Secret[];
   /** Where jobs may be pushed to. */
   readonly pushTargets: PushTargetPolicy;
+  /** Where events go, and how long they are kept. */
+  readonly outbox: OutboxSettings;
 }
 
 /** The names that are read; anything else in the record (bindings, other programs' variables) is left alone. */
@@ -54,7 +58,9 @@ const CONFIG_NAMES = [
   'PUSH_SECRETS',
   'PUSH_ALLOW_HTTP',
   'PUSH_ALLOWED_HOSTS',
-] as const;
+  'OUTBOX_SECRETS',
+  ...Object.keys(OUTBOX_VARIABLES),
+];
 
 const MAX_CLAIM_CHARS = 1000;
 
@@ -116,6 +122,8 @@ const schema = z.object({
     .transform((text) => text.split(' ').flatMap((host) => (host === '' ? [] : [plainHost(host)])))
     .refine((hosts) => hosts.every((host) => host !== undefined), ALLOWED_HOSTS_RULE)
     .optional(),
+  OUTBOX_SECRETS: signingKeys.default([]),
+  ...OUTBOX_VARIABLES,
 });
 
 /** With a sign-in provider, the shared secret may be left out. */
@@ -138,6 +146,8 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
   const parsed = parseWith('JWKS_URL' in picked ? schemaWithProvider : schema, picked);
   if (!parsed.ok) throw configError(parsed.problems);
   const { value } = parsed;
+  const problems = outboxProblems(value);
+  if (problems.length > 0) throw configError(problems);
   return Object.freeze({
     databaseUrl: new Secret(value.DATABASE_URL),
     authSecret: value.AUTH_SECRET === undefined ? undefined : new Secret(value.AUTH_SECRET),
@@ -156,6 +166,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
         ? {}
         : { allowedHosts: Object.freeze(value.PUSH_ALLOWED_HOSTS.filter(isDefined)) }),
     }),
+    outbox: outboxSettings(value),
   });
 }
 

@@ -64,6 +64,8 @@ export interface Poke {
   readonly queue: string;
   /** How many pokes led to this one; bounded by `MAX_POKE_DEPTH`. */
   readonly depth: number;
+  /** "There are events to publish": for the relay of the outbox, whatever the queue. */
+  readonly relay?: boolean;
 }
 
 /** Sends a poke. Failure is logged by the implementation, never thrown: the drain covers a lost one. */

@@ -55,6 +55,14 @@ export interface RelayReport {
  * @throws {LeaseholdError} when the database does not answer; what was published and not marked goes out again
  */
 export async function relayPass(deps: RelayPassDeps, input: RelayPassInput): Promise<RelayReport> {
+  try {
+    return await publishAll(deps, input);
+  } finally {
+    await deps.publisher.close?.();
+  }
+}
+
+async function publishAll(deps: RelayPassDeps, input: RelayPassInput): Promise<RelayReport> {
   const { sql, clock, ids, log } = deps;
   const startedAt = clock.now();
   const owner = `relay-${ids.uuidv7()}`;

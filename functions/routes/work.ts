@@ -2,8 +2,9 @@ import { MAX_POKE_DEPTH } from '../../shared/limits.ts';
 import { workRequest } from '../../shared/schemas/work-request.ts';
 import type { PushOutcome } from '../../shared/push/push-job.ts';
 import type { AppDeps } from '../deps.ts';
-import { requireQueue } from '../middleware/queue-access.ts';
+import { requireAllQueues, requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
+import { relayPoked } from '../relay/relay-poked.ts';
 import { workOnce } from '../work-once.ts';
 import type { WorkOutcome } from '../work-outcome.ts';
 import type { Route } from './route.ts';
@@ -19,7 +20,11 @@ export const work: Route = {
   database: true,
   idempotencyKey: 'ignored', // a hint: doubled, it finds an empty queue
   handle: async (context, deps) => {
-    const { queue, depth } = await readJson(context, workRequest);
+    const { queue, depth, relay } = await readJson(context, workRequest);
+    if (relay) {
+      requireAllQueues(context);
+      return context.json(await relayPoked(deps, { depth, startedAt: context.get('startedAt') }));
+    }
     requireQueue(context, queue);
     const done = await workOnce(deps, {
       queue,

@@ -56,14 +56,14 @@ begin
         limit v_cap + 1
       ) one
       limit v_cap + 1
-    ) some
+    ) counted
   ) w;
 
   select v_metrics || jsonb_build_object(
     'quarantined', jsonb_build_object('count', least(count(*), v_cap), 'capped', count(*) > v_cap)
   )
   into v_metrics
-  from (select 1 from leasehold.outbox_holds h where h.quarantined_at is not null limit v_cap + 1) some;
+  from (select 1 from leasehold.outbox_holds h where h.quarantined_at is not null limit v_cap + 1) counted;
 
   select v_metrics || jsonb_build_object('last_minutes', jsonb_build_object(
     'published', p.n,

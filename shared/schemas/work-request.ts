@@ -6,7 +6,10 @@ import { queueName } from './names.ts';
 const MAX_STATED_DEPTH = 1000;
 const DEPTH_RULE = `must be an integer from 0 to ${MAX_STATED_DEPTH}`;
 
-/** A poke: "there is work in this queue". `depth` counts the pokes that led to it. */
+/**
+ * A poke: "there is work in this queue". `depth` counts the pokes that led to it. With `relay` it is for the outbox instead:
+ * there are events to publish; the queue is then only a name for the log.
+ */
 export const workRequest = z.strictObject(
   {
     queue: queueName,
@@ -15,6 +18,7 @@ export const workRequest = z.strictObject(
       .min(0, DEPTH_RULE)
       .max(MAX_STATED_DEPTH, DEPTH_RULE)
       .default(0),
+    relay: z.boolean(stating('must be true or false')).default(false),
   },
-  stating('must be an object with "queue" and "depth"'),
+  stating('must be an object with "queue", "depth" and "relay"'),
 );

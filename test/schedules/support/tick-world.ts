@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import type { TickDeps } from '../../../functions/scheduled/tick.ts';
-import { webRandom } from '../../../functions/web-ports.ts';
+import { webClock, webIds, webRandom, webTimer } from '../../../functions/web-ports.ts';
+import { parseConfig } from '../../../shared/config.ts';
 import { slotTimes } from '../../../shared/cron.ts';
 import { defineHandler } from '../../../shared/handler.ts';
 import { handlerRegistry } from '../../../shared/handler-registry.ts';
@@ -65,8 +66,17 @@ export async function createTickWorld(): Promise<TickWorld> {
         pokes.push(poke);
       },
     },
+    config: parseConfig({
+      DATABASE_URL: http.connectionString,
+      AUTH_SECRET: 'a-secret-for-tests-of-32-bytes-or-more',
+      POKE_SECRETS: `whsec_${btoa('the poke key of the tests of ticks')}`,
+    }),
+    clock: webClock,
+    timer: webTimer,
+    ids: webIds,
     random: webRandom,
     log,
+    invocationMs: 30_000,
   };
   return {
     database,
