@@ -29,6 +29,7 @@ declare
   v_row record;
   v_events jsonb[] := '{}';
   v_seen int := 0;
+  v_place text;
   v_document jsonb;
 begin
   v_problem := case
@@ -114,6 +115,7 @@ begin
     fetch v_rows into v_row;
     exit when not found;
     v_seen := v_seen + 1;
+    v_place := v_row.place;
     v_document := leasehold.outbox_event_document(v_row.event);
     if v_state is null or v_document ->> 'state' = v_state then
       v_events := v_events || v_document;
@@ -123,7 +125,7 @@ begin
   close v_rows;
   return jsonb_build_object(
     'events', to_jsonb(v_events),
-    'next_cursor', case when v_seen = v_scan or cardinality(v_events) >= p_limit then v_row.place end
+    'next_cursor', case when v_seen = v_scan or cardinality(v_events) >= p_limit then v_place end
   );
 end
 $$;

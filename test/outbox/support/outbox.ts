@@ -103,5 +103,11 @@ export async function clearOutbox(pool: pg.Pool): Promise<void> {
     `truncate leasehold.outbox_events, leasehold.outbox_pending, leasehold.outbox_holds, leasehold.outbox_published,
        leasehold.aggregates`,
   );
-  await expireShards(pool);
+  await pool.query(
+    `alter table leasehold.outbox_log disable trigger all;
+     truncate leasehold.outbox_log;
+     alter table leasehold.outbox_log enable trigger all;
+     update leasehold.outbox_shards
+     set leased_until = clock_timestamp(), batch_at = null, batch_ms = null, batch_events = null`,
+  );
 }
