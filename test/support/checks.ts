@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Each has its own compiler settings: what a folder may use differs. */
-const TYPED_FOLDERS = ['shared', 'functions', 'infra', 'test'];
+const TYPED_FOLDERS = ['shared', 'functions', 'infra', 'test', 'docs/examples'];
 
 interface Check {
   readonly name: string;

@@ -32,7 +32,8 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
   ],
   ['functions/', ['functions/', 'shared/']],
   ['infra/', ['infra/', 'shared/']],
-  ['test/', ['test/', 'infra/', 'functions/', 'shared/', 'migrations/']],
+  ['docs/examples/', ['docs/examples/', 'infra/', 'functions/', 'shared/']],
+  ['test/', ['test/', 'docs/examples/', 'infra/', 'functions/', 'shared/', 'migrations/']],
 ];
 
 /** Packages of the platform-free folder. */
