@@ -97,7 +97,7 @@ describe('leasehold.list_outbox_events', () => {
     const expected = await everyState();
     for (const state of Object.keys(expected) as OutboxState[]) {
       const found = await listed({ state });
-      expect(found.toSorted(), state).toEqual(expected[state].toSorted());
+      expect([state, found.toSorted()]).toEqual([state, expected[state].toSorted()]);
     }
   });
 
@@ -164,7 +164,7 @@ describe('leasehold.get_outbox_event and outbox_event_document', () => {
       has_payload: true,
       headers: { traceparent: '00-a' },
       occurred_at: '2026-01-02T03:04:05.678Z',
-      created_at: expect.stringMatching(/^2\d{3}-.*Z$/),
+      created_at: expect.stringMatching(/^2\d{3}-.*Z$/) as unknown,
       created_by: 'test',
       attempts: 1,
       last_error: failed.error,

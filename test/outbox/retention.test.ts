@@ -69,7 +69,7 @@ describe('leasehold.retain_outbox', () => {
     });
     expect((await outboxMetrics(db.sql)).retention.payloads_dropped_until).toMatch(/Z$/);
     await ages(60);
-    await expect(retained()).rejects.toThrow(); // the log keeps a day
+    await expect(retained()).rejects.toMatchObject({ sqlState: 'LH003' }); // the log keeps a day
     await db.pool.query('alter table leasehold.outbox_log disable trigger all');
     await db.pool.query(`update leasehold.outbox_log set at = at - interval '91 days'`);
     await db.pool.query('alter table leasehold.outbox_log enable trigger all');
