@@ -48,7 +48,7 @@ async function sameShard(count: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-describe('an event that fails', () => {
+describe('an event that fails (leasehold.sort_held_events)', () => {
   test('S4.4 holds back its own aggregate; others go on, and order is kept when it goes out', async () => {
     const [bad = '', good = ''] = await sameShard(2);
     const ids = await appendRounds(db.sql, [bad, good], 4);
@@ -146,7 +146,7 @@ describe('an event that fails', () => {
   });
 });
 
-describe('quarantine', () => {
+describe('quarantine (leasehold.check_chosen)', () => {
   test('S4.7 takes a poison event after its tries; independent aggregates go on, its own waits', async () => {
     const [bad = '', good = ''] = await sameShard(2);
     const ids = await appendRounds(db.sql, [bad, good], 2);

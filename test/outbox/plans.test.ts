@@ -50,7 +50,7 @@ describe('a batch of the relay', () => {
     expect(outer && buffers(outer.plan)).toBeLessThan(16 * 12);
   });
 
-  test('B.2 under an old snapshot it costs no more after 10,000 published events than before', async () => {
+  test('under an old snapshot it costs no more after 10,000 published events than before', async () => {
     const old = await db.pool.connect();
     await old.query('begin isolation level repeatable read');
     await old.query('select 1 from leasehold.outbox_pending');

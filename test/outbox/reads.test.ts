@@ -143,7 +143,7 @@ describe('leasehold.list_outbox_events', () => {
   });
 });
 
-describe('leasehold.get_outbox_event and outbox_event_document', () => {
+describe('leasehold.get_outbox_event and leasehold.outbox_event_document', () => {
   test('S4.2 show the envelope with times, attempts and the last error', async () => {
     const { eventId } = await append(db.sql, {
       schemaVersion: 2,
@@ -232,7 +232,7 @@ describe('leasehold.outbox_next_due', () => {
   });
 });
 
-describe('leasehold.outbox_metrics and inbox_metrics', () => {
+describe('leasehold.outbox_metrics and leasehold.inbox_metrics', () => {
   test('S4.8 tell age, counts, rates, batches, consumers, growth and retention', async () => {
     await everyState();
     await db.pool
