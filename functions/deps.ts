@@ -4,12 +4,13 @@ import { createNeonSql } from '../shared/database/neon-sql.ts';
 import type { HandlerRegistry } from '../shared/handler-registry.ts';
 import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../shared/ports.ts';
 import type { Publisher } from '../shared/publish/publisher.ts';
-import { createHttpPublisher } from '../shared/publish/http.ts';
 import type { Background } from './background.ts';
 import type { ContractTexts } from './contract-texts.ts';
 import { createJsonLog } from './json-log.ts';
 import { createJwksCache } from './middleware/jwks.ts';
 import type { JwksCache } from './middleware/jwks.ts';
+import { configuredPublisher } from './publish/configured-publisher.ts';
+import type { PublisherPorts } from './publish/configured-publisher.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { SchemaGate } from './schema-gate.ts';
 import { webClock, webIds, webOutbound, webRandom, webTimer } from './web-ports.ts';
@@ -52,11 +53,13 @@ export interface AppDeps extends IsolateDeps {
  * Turns a platform's variables into the ports.
  *
  * @param record variables by name; see `Config`
+ * @param platform ports that one platform has and the other has not
  * @throws {LeaseholdError} `config_invalid` with all faults
  */
 export function createIsolateDeps(
   record: Readonly<Record<string, unknown>>,
   handlers: HandlerRegistry,
+  platform: Pick<PublisherPorts, 'awsPublisher'> = {},
 ): IsolateDeps {
   const config = parseConfig(record);
   const ports = {
@@ -66,13 +69,11 @@ export function createIsolateDeps(
     log: createJsonLog(webClock),
   };
   const sql = createNeonSql({ connectionString: config.databaseUrl.reveal(), ...ports });
-  const { http } = config.outbox;
+  const publisher = configuredPublisher(config, { ...ports, ...platform, outbound: webOutbound });
   return {
     ...ports,
     config,
-    ...(http === undefined
-      ? {}
-      : { publisher: createHttpPublisher({ ...http, ...ports, outbound: webOutbound }) }),
+    ...(publisher === undefined ? {} : { publisher }),
     sql,
     ids: webIds,
     handlers,

@@ -8,6 +8,8 @@ import {
   MAX_JOBS_PER_INVOCATION,
   MIN_AUTH_SECRET_BYTES,
 } from './limits.ts';
+import { BROKER_VARIABLES, brokerProblems, brokerTarget } from './broker-settings.ts';
+import type { BrokerTarget } from './broker-settings.ts';
 import { OUTBOX_VARIABLES, outboxProblems, outboxSettings } from './outbox-settings.ts';
 import type { OutboxSettings } from './outbox-settings.ts';
 import { parseWith, stating } from './parse-with.ts';
@@ -40,7 +42,7 @@ export interface Config {
   /** Where jobs may be pushed to. */
   readonly pushTargets: PushTargetPolicy;
   /** Where events go, and how long they are kept. */
-  readonly outbox: OutboxSettings;
+  readonly outbox: OutboxSettings & { readonly broker: BrokerTarget | undefined };
 }
 
 /** The names that are read; anything else in the record (bindings, other programs' variables) is left alone. */
@@ -60,6 +62,7 @@ const CONFIG_NAMES = [
   'PUSH_ALLOWED_HOSTS',
   'OUTBOX_SECRETS',
   ...Object.keys(OUTBOX_VARIABLES),
+  ...Object.keys(BROKER_VARIABLES),
 ];
 
 const MAX_CLAIM_CHARS = 1000;
@@ -124,6 +127,7 @@ const schema = z.object({
     .optional(),
   OUTBOX_SECRETS: signingKeys.default([]),
   ...OUTBOX_VARIABLES,
+  ...BROKER_VARIABLES,
 });
 
 /** With a sign-in provider, the shared secret may be left out. */
@@ -146,7 +150,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
   const parsed = parseWith('JWKS_URL' in picked ? schemaWithProvider : schema, picked);
   if (!parsed.ok) throw configError(parsed.problems);
   const { value } = parsed;
-  const problems = outboxProblems(value);
+  const problems = [...outboxProblems(value), ...brokerProblems(value)];
   if (problems.length > 0) throw configError(problems);
   return Object.freeze({
     databaseUrl: new Secret(value.DATABASE_URL),
@@ -166,7 +170,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
         ? {}
         : { allowedHosts: Object.freeze(value.PUSH_ALLOWED_HOSTS.filter(isDefined)) }),
     }),
-    outbox: outboxSettings(value),
+    outbox: Object.freeze({ ...outboxSettings(value), broker: brokerTarget(value) }),
   });
 }
 

@@ -16,12 +16,21 @@ export interface Broker {
   close(): Promise<void>;
 }
 
-export async function startBroker(configuration: readonly string[] = []): Promise<Broker> {
+/** @param token that the server is configured to ask for */
+export async function startBroker(
+  configuration: readonly string[] = [],
+  token?: string,
+): Promise<Broker> {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-nats-'));
   const server = await startNatsServer({ folder, configuration });
   const open = new Set<NatsConnection>();
   const connectOnce = async (): Promise<NatsConnection> => {
-    const connection = await connect({ servers: server.address, reconnect: false, timeout: 2000 });
+    const connection = await connect({
+      servers: server.address,
+      reconnect: false,
+      timeout: 2000,
+      ...(token === undefined ? {} : { token }),
+    });
     open.add(connection);
     void connection.closed().then(() => open.delete(connection));
     return connection;
