@@ -3,8 +3,13 @@ import { z } from 'zod';
 import { stating } from './parse-with.ts';
 import { Secret } from './secret.ts';
 
-/** Where a deployment publishes events to, when that is a broker. */
-export type BrokerTarget = NatsTarget | AwsTarget;
+/** Where a deployment publishes events to, when that is not an HTTP endpoint. */
+export type BrokerTarget = NatsTarget | AwsTarget | CapturedTarget;
+
+/** Nowhere: a reader of the database's log publishes them, and the relay marks them alone. */
+export interface CapturedTarget {
+  readonly kind: 'cdc';
+}
 
 export interface NatsTarget {
   readonly kind: 'nats';
@@ -33,6 +38,7 @@ const CREDENTIALS_RULE =
   'must be the text of a .creds file, and comes instead of OUTBOX_NATS_TOKEN';
 const MAX_TOKEN_CHARS = 1000;
 const TOKEN_RULE = `must be at most ${MAX_TOKEN_CHARS} characters`;
+const CDC_RULE = 'must be "on", or be left out';
 const MAX_CREDENTIALS_CHARS = 10_000;
 
 /** The variables, for the schema of all of them. */
@@ -57,6 +63,7 @@ export const BROKER_VARIABLES = {
     .string(stating(TOPIC_RULE))
     .regex(/^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/, TOPIC_RULE)
     .optional(),
+  OUTBOX_CDC: z.literal('on', stating(CDC_RULE)).optional(),
 };
 
 /** The variables after parsing. */
@@ -67,6 +74,7 @@ export interface BrokerVariables {
   readonly OUTBOX_NATS_CREDS?: string | undefined;
   readonly OUTBOX_EVENTBRIDGE_BUS?: string | undefined;
   readonly OUTBOX_SNS_TOPIC_ARN?: string | undefined;
+  readonly OUTBOX_CDC?: 'on' | undefined;
   readonly OUTBOX_TARGET_URL?: string | undefined;
   readonly OUTBOX_SOURCE: string;
   readonly PUSH_ALLOW_HTTP: boolean;
@@ -78,6 +86,7 @@ const TARGETS = [
   'OUTBOX_NATS_URL',
   'OUTBOX_EVENTBRIDGE_BUS',
   'OUTBOX_SNS_TOPIC_ARN',
+  'OUTBOX_CDC',
 ] as const;
 
 /** What is wrong with the variables together, named by variable. */
@@ -115,7 +124,7 @@ export function brokerTarget(value: BrokerVariables): BrokerTarget | undefined {
   if (value.OUTBOX_SNS_TOPIC_ARN !== undefined) {
     return Object.freeze({ kind: 'sns', topicArn: value.OUTBOX_SNS_TOPIC_ARN, source });
   }
-  return undefined;
+  return value.OUTBOX_CDC === undefined ? undefined : { kind: 'cdc' };
 }
 
 function secret(text: string | undefined): Secret | undefined {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { configuredPublisher } from '../../functions/publish/configured-publisher.ts';
 import { parseConfig, type Config } from '../../shared/config.ts';
 import { LeaseholdError, type FieldProblem } from '../../shared/errors.ts';
+import { publishedEvent } from '../broker/support/published-event.ts';
 import { NODE_PORTS } from '../support/pg-sql.ts';
 
 const KEY = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -56,7 +57,18 @@ describe('the broker that a deployment publishes to', () => {
     expect(configuredPublisher(topic, { ...ports, awsPublisher: () => publisher })).toBe(publisher);
   });
 
+  test('S4.10 none where a reader of the log publishes: the relay marks alone', async () => {
+    const captured = config({ OUTBOX_CDC: 'on' });
+    const publisher = configuredPublisher(captured, { ...NODE_PORTS, outbound: { fetch } });
+    const { signal } = new AbortController();
+    expect(await publisher?.publish(publishedEvent(), { signal })).toEqual({
+      outcome: 'published',
+    });
+  });
+
   test.each<[Record<string, string>, string]>([
+    [{ OUTBOX_CDC: 'yes' }, 'OUTBOX_CDC'],
+    [{ OUTBOX_CDC: 'on', OUTBOX_NATS_URL: NATS }, 'OUTBOX_CDC'],
     [{ OUTBOX_NATS_URL: 'nats://nats.example.com' }, 'OUTBOX_NATS_URL'],
     [{ OUTBOX_NATS_URL: 'ws://nats.example.com' }, 'OUTBOX_NATS_URL'],
     [{ OUTBOX_NATS_URL: 'wss://user:hush@nats.example.com' }, 'OUTBOX_NATS_URL'],
