@@ -28,7 +28,7 @@ beforeAll(async () => {
   await migrate({ connectionString, log: () => undefined });
   pool = new pg.Pool({ connectionString });
   // The server may stop before the last connection has said goodbye.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('error', () => undefined);
   await pool.query(block('sql'));
   await pool.query(`select pg_create_logical_replication_slot('leasehold_outbox', 'pgoutput')`);
 });
