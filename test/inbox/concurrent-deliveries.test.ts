@@ -97,7 +97,7 @@ describe.each(['any', 'apply-newer-only', 'strict'] as const)('policy %s', (poli
     expect(await notes(db.pool)).toHaveLength(1);
   });
 
-  test('two versions of one aggregate at once are applied one after the other', async () => {
+  test('leasehold.lock_inbox_version: two versions of one aggregate at once are applied one after the other', async () => {
     if (policy === 'any') return;
     const [first, second] = await Promise.all([delivery('one'), delivery('two')]);
     const one = receipt();
