@@ -76,7 +76,7 @@ export function orderedConsumer(
 }
 
 /** Events 1 to `count` of one aggregate, in their order. */
-export function orderEvents(count: number, aggregateId = randomUUID()): OrderEvent[] {
+export function orderEvents(count: number, aggregateId: string = randomUUID()): OrderEvent[] {
   return Array.from({ length: count }, (_, at) => ({
     id: uuidv7(),
     aggregateType: 'order',
