@@ -42,6 +42,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   process.exitCode = (await run()) ? 0 : 1;
+} catch (error) {
+  say('example', error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
 } finally {
   await shutdown.run();
 }
