@@ -109,6 +109,31 @@ describe('leasehold.park_event and leasehold.parked_event', () => {
     expect(await appliedVersions(db.pool, { ...consumer, aggregate })).toEqual([1, 2, 3]);
   });
 
+  test('an event whose predecessor is applied between the gap and the parking is applied at once', async () => {
+    const events = orderEvents(2);
+    const other = orderedConsumer(db.pool);
+    const consumer = orderedConsumer(db.pool, { consumer: other.consumer });
+    let meanwhile = async (): Promise<unknown> => await processInOrder(other, at(events, 1));
+    const apply = async (event: OrderEvent): ReturnType<typeof consumer.apply> => {
+      const end = await consumer.apply(event);
+      if (end.outcome === 'gap') await meanwhile();
+      meanwhile = () => Promise.resolve();
+      return end;
+    };
+    expect(await processInOrder({ ...consumer, apply }, at(events, 2))).toEqual({
+      outcome: 'applied',
+    });
+    const { aggregateId: aggregate } = at(events, 1);
+    expect(await appliedVersions(db.pool, { ...consumer, aggregate })).toEqual([1, 2]);
+    expect(await parked()).toBe(0);
+    const { rows } = await db.pool.query<{ missing: string | null }>(
+      `select leasehold.park_event($1, 'x', 'order', $2, 3, '{}') as missing`,
+      [consumer.consumer, aggregate],
+    );
+    expect(rows).toEqual([{ missing: null }]);
+    expect(await parked()).toBe(0);
+  });
+
   test('two senders have one aggregate each of the same name', async () => {
     const events = orderEvents(2);
     const shop = orderedConsumer(db.pool, { consumer: 'both', sender: 'shop' });
