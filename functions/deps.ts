@@ -4,11 +4,14 @@ import { createNeonSql } from '../shared/database/neon-sql.ts';
 import type { HandlerRegistry } from '../shared/handler-registry.ts';
 import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../shared/ports.ts';
 import type { WakeClock } from '../shared/wake/wake-clock.ts';
+import type { Publisher } from '../shared/publish/publisher.ts';
 import type { Background } from './background.ts';
 import type { ContractTexts } from './contract-texts.ts';
 import { createJsonLog } from './json-log.ts';
 import { createJwksCache } from './middleware/jwks.ts';
 import type { JwksCache } from './middleware/jwks.ts';
+import { configuredPublisher } from './publish/configured-publisher.ts';
+import type { PublisherPorts } from './publish/configured-publisher.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { SchemaGate } from './schema-gate.ts';
 import { webClock, webIds, webOutbound, webRandom, webTimer } from './web-ports.ts';
@@ -29,6 +32,8 @@ export interface IsolateDeps {
   readonly schema: SchemaGate;
   /** Sends pushed jobs. */
   readonly outbound: Outbound;
+  /** Where the relay sends events of the outbox; absent: this deployment publishes none. */
+  readonly publisher?: Publisher;
   /** Public keys of the sign-in provider. */
   readonly jwks: JwksCache;
   readonly contract: ContractTexts;
@@ -53,13 +58,14 @@ export interface AppDeps extends IsolateDeps {
  * Turns a platform's variables into the ports.
  *
  * @param record variables by name; see `Config`
- * @param platform ports that the platform has better ones for
+ * @param platform ports that one platform has, or has better ones for
  * @throws {LeaseholdError} `config_invalid` with all faults
  */
 export function createIsolateDeps(
   record: Readonly<Record<string, unknown>>,
   handlers: HandlerRegistry,
-  platform: Partial<Pick<IsolateDeps, 'log' | 'outbound'>> = {},
+  platform: Partial<Pick<IsolateDeps, 'log' | 'outbound'>> &
+    Pick<PublisherPorts, 'awsPublisher'> = {},
 ): IsolateDeps {
   const config = parseConfig(record);
   const ports = {
@@ -69,9 +75,15 @@ export function createIsolateDeps(
     log: platform.log ?? createJsonLog(webClock),
   };
   const sql = createNeonSql({ connectionString: config.databaseUrl.reveal(), ...ports });
+  const publisher = configuredPublisher(config, {
+    ...ports,
+    ...platform,
+    outbound: platform.outbound ?? webOutbound,
+  });
   return {
     ...ports,
     config,
+    ...(publisher === undefined ? {} : { publisher }),
     sql,
     ids: webIds,
     handlers,

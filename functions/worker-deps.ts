@@ -78,7 +78,7 @@ export function invocationDeps(
 /** What a tick gets inside the wake clock itself. It bounds its own pokes, and those of requests do not hold them back. */
 export function tickDeps(env: WorkerEnv, wake: WakeClock): TickDeps {
   const { deps } = isolateOf(env);
-  return { ...deps, poker: pokerOf(env, deps), wake };
+  return { ...deps, poker: pokerOf(env, deps), wake, invocationMs: INVOCATION_MS };
 }
 
 /** See `Config`. */

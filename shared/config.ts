@@ -10,6 +10,10 @@ import {
   MAX_JOBS_PER_INVOCATION,
   MIN_AUTH_SECRET_BYTES,
 } from './limits.ts';
+import { BROKER_VARIABLES, brokerProblems, brokerTarget } from './broker-settings.ts';
+import type { BrokerTarget } from './broker-settings.ts';
+import { OUTBOX_VARIABLES, outboxProblems, outboxSettings } from './outbox-settings.ts';
+import type { OutboxSettings } from './outbox-settings.ts';
 import { parseWith, stating } from './parse-with.ts';
 import type { PushTargetPolicy } from './push/target.ts';
 import { Secret } from './secret.ts';
@@ -43,6 +47,8 @@ export interface Config {
   readonly pushSecrets: readonly Secret[];
   /** Where jobs may be pushed to. */
   readonly pushTargets: PushTargetPolicy;
+  /** Where events go, and how long they are kept. */
+  readonly outbox: OutboxSettings & { readonly broker: BrokerTarget | undefined };
 }
 
 /** The names that are read; anything else in the record (bindings, other programs' variables) is left alone. */
@@ -62,7 +68,10 @@ const CONFIG_NAMES = [
   'PUSH_SECRETS',
   'PUSH_ALLOW_HTTP',
   'PUSH_ALLOWED_HOSTS',
-] as const;
+  'OUTBOX_SECRETS',
+  ...Object.keys(OUTBOX_VARIABLES),
+  ...Object.keys(BROKER_VARIABLES),
+];
 
 const MAX_CLAIM_CHARS = 1000;
 
@@ -131,6 +140,9 @@ const schema = z.object({
     .transform((text) => text.split(' ').flatMap((host) => (host === '' ? [] : [plainHost(host)])))
     .refine((hosts) => hosts.every((host) => host !== undefined), ALLOWED_HOSTS_RULE)
     .optional(),
+  OUTBOX_SECRETS: signingKeys.default([]),
+  ...OUTBOX_VARIABLES,
+  ...BROKER_VARIABLES,
 });
 
 /** With a sign-in provider, the shared secret may be left out. */
@@ -153,6 +165,8 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
   const parsed = parseWith('JWKS_URL' in picked ? schemaWithProvider : schema, picked);
   if (!parsed.ok) throw configError(parsed.problems);
   const { value } = parsed;
+  const problems = [...outboxProblems(value), ...brokerProblems(value)];
+  if (problems.length > 0) throw configError(problems);
   return Object.freeze({
     databaseUrl: new Secret(value.DATABASE_URL),
     authSecret: value.AUTH_SECRET === undefined ? undefined : new Secret(value.AUTH_SECRET),
@@ -173,6 +187,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
         ? {}
         : { allowedHosts: Object.freeze(value.PUSH_ALLOWED_HOSTS.filter(isDefined)) }),
     }),
+    outbox: Object.freeze({ ...outboxSettings(value), broker: brokerTarget(value) }),
   });
 }
 

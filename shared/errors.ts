@@ -9,6 +9,8 @@ export const ERROR_CODES = [
   'not_found',
   'method_not_allowed',
   'job_id_conflict',
+  'event_id_conflict',
+  'version_conflict',
   'lease_lost',
   'job_not_pending',
   'job_ended',

@@ -177,3 +177,32 @@ export const MAX_RETENTION_ROWS = 5000;
 export const MAX_RETENTION_CALLS = 20;
 /** Answers to idempotency keys are kept at least this long. */
 export const IDEMPOTENCY_KEY_HOURS = 24;
+
+/** Events that a relay claims at a time, and the lease on their shard. */
+export const RELAY_BATCH_EVENTS = 100;
+export const RELAY_LEASE_SECONDS = 30;
+/** A batch starts no further event after this time and marks what is out: it bounds what a crash sends twice. */
+export const RELAY_BATCH_MS = 5000;
+/** Events of different aggregates in flight together: Workers allow six open connections. */
+export const MAX_CONCURRENT_PUBLISHES = 5;
+/** One pass of a relay takes no further batch after this time. */
+export const MAX_RELAY_MS = 20_000;
+/** Tries of one event before it is quarantined. */
+export const DEFAULT_PUBLISH_ATTEMPTS = 10;
+export const MAX_PUBLISH_ATTEMPTS = 100;
+/** After it was done an event loses its payload, then its envelope; a consumer forgets it. */
+export const DEFAULT_PAYLOAD_DAYS = 30;
+export const DEFAULT_EVENT_DAYS = 90;
+export const DEFAULT_INBOX_DAYS = 90;
+export const MAX_RETENTION_DAYS = 36_500;
+/** A receiver that could not be reached so often in a row, and took nothing meanwhile, ends the pass. */
+export const MAX_AWAY_IN_A_ROW = 5;
+/** A relay waits this long for the answer of a publisher. */
+export const PUBLISH_TIMEOUT_MS = 15_000;
+/** A stream of NATS acknowledges within this time, and a connection to it is open within this time. */
+export const NATS_TIMEOUT_MS = 5000;
+export const MAX_AGGREGATE_ID_CHARS = 200;
+/** Events that one call replays or skips. */
+export const MAX_CHOSEN_EVENTS = 100;
+/** What a poke for the relay calls itself in the log. */
+export const OUTBOX_POKE_QUEUE = 'outbox';

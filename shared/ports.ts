@@ -66,6 +66,8 @@ export interface Poke {
   readonly depth: number;
   /** Sent by a drain, which looks again by itself: one that finds nothing need not ask for another drain. */
   readonly drain?: boolean;
+  /** "There are events to publish": for the relay of the outbox, whatever the queue. */
+  readonly relay?: boolean;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { IsolateDeps } from '../deps.ts';
 import { HANDLERS } from '../handlers/index.ts';
 import { createJsonLog } from '../json-log.ts';
 import { createNoPoker, createPoker } from '../poker.ts';
+import { awsPublisher } from '../publish/aws-publisher.ts';
 import { createEventBridgeWakeClock } from '../wake/eventbridge-wake-clock.ts';
 import { NO_WAKE_CLOCK } from '../wake/no-wake-clock.ts';
 import { webClock } from '../web-ports.ts';
@@ -59,6 +60,7 @@ export function createContainer(): Container {
       const isolate = createIsolateDeps({ ...secrets, ...given(variables) }, handlers, {
         log,
         outbound: nodeOutbound,
+        awsPublisher: (target) => awsPublisher(target),
       });
       kept = {
         ...isolate,

@@ -51,6 +51,17 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'The id belongs to another job',
     remedy: 'Give a new job a new id; repeat an enqueue with the very same content.',
   },
+  event_id_conflict: {
+    status: 409,
+    title: 'The id belongs to another event',
+    remedy: 'Give a new event a new id; repeat an append with the very same content.',
+  },
+  version_conflict: {
+    status: 409,
+    title: 'Another version of the aggregate comes next',
+    remedy:
+      'If "expected_version" is higher, another writer was first: read the aggregate again. If it is lower, append what is missing.',
+  },
   lease_lost: {
     status: 409,
     title: 'The lease is lost',

@@ -35,6 +35,18 @@ export function requireQueue(context: RouteContext, queue: string): void {
 }
 
 /**
+ * For what is no queue's business, such as the outbox: a token for certain queues is not for it.
+ *
+ * @throws {LeaseholdError} `forbidden`
+ */
+export function requireAllQueues(context: RouteContext): void {
+  if (context.get('queues') === undefined) return;
+  throw new HttpFault('forbidden', 'The token is for certain queues alone, and this is not one.', {
+    'www-authenticate': 'Bearer realm="leasehold", error="insufficient_scope"',
+  });
+}
+
+/**
  * For a job that the request names: one of another queue does not exist for this caller. Costs a look-up only where the
  * token is limited.
  *

@@ -11,6 +11,15 @@ import { enqueueJob, enqueueJobs, listJobsRoute } from './jobs.ts';
 import { completeLease, failLease, heartbeatLease, releaseLease, snoozeLease } from './leases.ts';
 import { docs, openapi } from './openapi.ts';
 import {
+  appendEventRoute,
+  listEvents,
+  readAggregateEvents,
+  readEvent,
+  readEventFeed,
+  readOutboxMetrics,
+} from './outbox.ts';
+import { replayEventsRoute, skipEventsRoute } from './quarantined-events.ts';
+import {
   listQueuesRoute,
   pauseQueue,
   putQueue,
@@ -73,6 +82,14 @@ export const ROUTES: readonly Route[] = [
   removeSchedule,
   pauseSchedule,
   resumeSchedule,
+  appendEventRoute,
+  listEvents,
+  readEvent,
+  replayEventsRoute,
+  skipEventsRoute,
+  readEventFeed,
+  readAggregateEvents,
+  readOutboxMetrics,
   openapi,
   docs,
 ];

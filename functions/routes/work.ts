@@ -1,7 +1,8 @@
 import { workRequest } from '../../shared/schemas/work-request.ts';
 import type { PushOutcome } from '../../shared/push/push-job.ts';
-import { requireQueue } from '../middleware/queue-access.ts';
+import { requireAllQueues, requireQueue } from '../middleware/queue-access.ts';
 import { readJson } from '../middleware/read-json.ts';
+import { relayPoked } from '../relay/relay-poked.ts';
 import { afterWork } from '../wake/after-work.ts';
 import { workOnce } from '../work-once.ts';
 import type { WorkOutcome } from '../work-outcome.ts';
@@ -18,8 +19,12 @@ export const work: Route = {
   database: true,
   idempotencyKey: 'ignored', // a hint: doubled, it finds an empty queue
   handle: async (context, deps) => {
-    const poke = await readJson(context, workRequest);
-    const { queue } = poke;
+    const { relay, ...poke } = await readJson(context, workRequest);
+    const { queue, depth } = poke;
+    if (relay) {
+      requireAllQueues(context);
+      return context.json(await relayPoked(deps, { depth, startedAt: context.get('startedAt') }));
+    }
     requireQueue(context, queue);
     const done = await workOnce(deps, {
       queue,

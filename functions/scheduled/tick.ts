@@ -4,18 +4,19 @@ import { takeTurn } from '../../shared/queue/take-turn.ts';
 import type { AppDeps } from '../deps.ts';
 import { ensureSchema } from '../schema-gate.ts';
 import { drain } from './drain.ts';
+import { relayScheduled } from './relay.ts';
+import type { RelayDeps } from './relay.ts';
 import { retainHourly } from './retain.ts';
 import { fireSchedules } from './schedules.ts';
 
-export type TickDeps = Pick<
-  AppDeps,
-  'sql' | 'schema' | 'handlers' | 'poker' | 'wake' | 'clock' | 'random' | 'log'
->;
+export type TickDeps = RelayDeps &
+  Pick<AppDeps, 'sql' | 'schema' | 'handlers' | 'poker' | 'wake' | 'random' | 'log'>;
 
 /**
- * The scheduled pass: fires schedules, drains (so that what was just fired is poked for), and once an hour removes what
- * has outlived its retention. A part that fails does not stop the others; then the tick as a whole fails, for the
- * platform to show, and the next tick covers everything, because nothing but the database remembers what is undecided.
+ * The scheduled pass: fires schedules, drains (so that what was just fired is poked for), publishes events of the outbox,
+ * and once an hour removes what has outlived its retention. A part that fails does not stop the others; then the tick as a
+ * whole fails, for the platform to show, and the next tick covers everything, because nothing but the database remembers
+ * what is undecided.
  *
  * Ticks may overlap, be cut off anywhere and come late: every step is one transaction that says itself whether it is
  * still to be done. A tick that did its work is noted (`last_tick_at` of `GET /v1/ready`), every few minutes and not
@@ -26,7 +27,12 @@ export type TickDeps = Pick<
  */
 export async function tick(deps: TickDeps, signal?: AbortSignal): Promise<void> {
   await ensureSchema(deps.sql, deps.schema);
-  const parts = { schedules: fireSchedules, drain, retain: retainHourly };
+  const parts = {
+    schedules: fireSchedules,
+    drain,
+    relay: relayScheduled,
+    retain: retainHourly,
+  };
   let failure: Error | undefined;
   for (const [part, run] of Object.entries(parts)) {
     signal?.throwIfAborted();

@@ -5,14 +5,6 @@ language plpgsql
 immutable
 as $$
 begin
-  if jsonb_typeof(p_job_ids) is distinct from 'array' or jsonb_array_length(p_job_ids) not between 1 and 1000 then
-    raise exception using errcode = 'LH001', message = 'job_ids: give an array of 1 to 1000 ids';
-  end if;
-  if p_reason is null or char_length(p_reason) not between 1 and 1000 then
-    raise exception using errcode = 'LH001', message = 'reason: give 1 to 1000 characters';
-  end if;
-  if p_actor is null or char_length(p_actor) not between 1 and 200 then
-    raise exception using errcode = 'LH001', message = 'actor: give 1 to 200 characters';
-  end if;
+  perform leasehold.check_chosen('job_ids', p_job_ids, 1000, p_reason, p_actor);
 end
 $$;

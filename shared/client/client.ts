@@ -6,6 +6,8 @@ import { jobCalls } from './job-calls.ts';
 import type { JobCalls } from './job-calls.ts';
 import { leaseCalls } from './lease-calls.ts';
 import type { LeaseCalls } from './lease-calls.ts';
+import { outboxCalls } from './outbox-calls.ts';
+import type { OutboxCalls } from './outbox-calls.ts';
 import { queueCalls } from './queue-calls.ts';
 import type { QueueCalls } from './queue-calls.ts';
 import { scheduleCalls } from './schedule-calls.ts';
@@ -35,6 +37,7 @@ export interface LeaseholdClient extends JobCalls, LeaseCalls {
   readonly queues: QueueCalls;
   readonly deadLetters: DeadLetterCalls;
   readonly schedules: ScheduleCalls;
+  readonly outbox: OutboxCalls;
   /** What the client runs on, for what is built on top of it. */
   readonly ports: ClientPorts;
 }
@@ -68,6 +71,7 @@ export function createClient(options: ClientOptions): LeaseholdClient {
     queues: queueCalls(transport),
     deadLetters: deadLetterCalls(transport),
     schedules: scheduleCalls(transport),
+    outbox: outboxCalls(transport, ports.ids),
     ports,
   };
 }

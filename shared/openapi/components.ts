@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 
+import { appendEventRequest } from '../schemas/append-event-request.ts';
 import { cancelRequest } from '../schemas/cancel-request.ts';
 import { cancelResponse } from '../schemas/cancel-response.ts';
+import { chosenEventsRequest } from '../schemas/chosen-events-request.ts';
 import { claimQueuesRequest } from '../schemas/claim-queues-request.ts';
 import { claimRequest } from '../schemas/claim-request.ts';
 import { claimResponse, leasedJobResponse } from '../schemas/claim-response.ts';
@@ -28,6 +30,16 @@ import {
   heartbeatResponse,
 } from '../schemas/lease-responses.ts';
 import { noteDeadLetterRequest } from '../schemas/note-dead-letter-request.ts';
+import {
+  aggregateEventsResponse,
+  appendedEventResponse,
+  chosenEventsResponse,
+  eventFeedResponse,
+  eventPageResponse,
+  eventResponse,
+  eventSummaryResponse,
+  outboxMetricsResponse,
+} from '../schemas/outbox-response.ts';
 import { pauseRequest } from '../schemas/pause-request.ts';
 import { problemResponse } from '../schemas/problem-response.ts';
 import {
@@ -104,6 +116,16 @@ export const COMPONENTS = {
   Schedule: scheduleResponse,
   ScheduleSummary: scheduleSummaryResponse,
   SchedulePage: schedulePageResponse,
+  AppendEventRequest: appendEventRequest,
+  AppendedEvent: appendedEventResponse,
+  Event: eventResponse,
+  EventSummary: eventSummaryResponse,
+  EventPage: eventPageResponse,
+  EventFeed: eventFeedResponse,
+  AggregateEvents: aggregateEventsResponse,
+  ChosenEventsRequest: chosenEventsRequest,
+  ChosenEvents: chosenEventsResponse,
+  OutboxMetrics: outboxMetricsResponse,
   WorkRequest: workRequest,
   WorkOutcome: workResponse,
   Health: healthResponse,

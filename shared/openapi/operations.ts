@@ -2,6 +2,7 @@ import { DEAD_LETTER_OPERATIONS } from './dead-letter-operations.ts';
 import { JOB_OPERATIONS } from './job-operations.ts';
 import { LEASE_OPERATIONS } from './lease-operations.ts';
 import type { Operation } from './operation.ts';
+import { OUTBOX_OPERATIONS } from './outbox-operations.ts';
 import { QUEUE_OPERATIONS } from './queue-operations.ts';
 import { SCHEDULE_OPERATIONS } from './schedule-operations.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
@@ -13,5 +14,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...QUEUE_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
+  ...OUTBOX_OPERATIONS,
   ...SERVICE_OPERATIONS,
 ];

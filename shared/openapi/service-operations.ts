@@ -32,7 +32,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'Run a job of a queue now',
     description:
-      'A poke, signed per Standard Webhooks or sent with a token: claims a due job and runs or pushes it before it answers; several, one after another, where the deployment says so. A hint that may be lost or come twice.',
+      'A poke, signed per Standard Webhooks or sent with a token: claims a due job and runs or pushes it before it answers; several, one after another, where the deployment says so. With `relay` it publishes events of the outbox instead. A hint that may be lost or come twice.',
     access: { pokeOr: 'work' },
     database: true,
     body: { schema: 'WorkRequest', example: { queue: 'emails', depth: 0 } },

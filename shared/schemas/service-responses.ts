@@ -17,6 +17,8 @@ export const readyResponse = z.object({
 export const workResponse = z.object({
   outcome: openEnum([
     'no_handler',
+    'no_publisher',
+    'relayed',
     'push_not_configured',
     'empty',
     'no_time',
@@ -39,4 +41,8 @@ export const workResponse = z.object({
   code: z.string().optional(),
   due_at: instantText.optional(),
   result_problem: z.string().optional(),
+  published: count.optional(),
+  failed: count.optional(),
+  quarantined: count.optional(),
+  ended: z.string().optional(),
 });

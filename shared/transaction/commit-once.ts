@@ -1,3 +1,5 @@
+import { errorWithState } from './sql-state.ts';
+
 /** SQLSTATEs of `leasehold.complete` with `p_raise`. */
 const LEASE_LOST = 'LH004';
 const ALREADY_COMPLETED = 'LH005';
@@ -29,21 +31,8 @@ export async function commitOnce<Value>(
   try {
     return { outcome: 'committed', value: await transaction() };
   } catch (error) {
-    if (carriesSqlState(error, ALREADY_COMPLETED)) return { outcome: 'already_committed' };
-    if (carriesSqlState(error, LEASE_LOST)) return { outcome: 'lease_lost' };
+    if (errorWithState(error, ALREADY_COMPLETED)) return { outcome: 'already_committed' };
+    if (errorWithState(error, LEASE_LOST)) return { outcome: 'lease_lost' };
     throw error;
   }
-}
-
-/** Where libraries put the SQLSTATE, and where they put the error of the driver below them. */
-const STATES = ['code', 'originalCode'];
-const INNER = ['cause', 'meta', 'driverAdapterError'];
-const MAX_DEPTH = 6;
-
-function carriesSqlState(error: unknown, state: string, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return false;
-  return (
-    STATES.some((name) => Reflect.get(error, name) === state) ||
-    INNER.some((name) => carriesSqlState(Reflect.get(error, name), state, depth + 1))
-  );
 }

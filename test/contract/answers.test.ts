@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { relayScheduled } from '../../functions/scheduled/relay.ts';
 import { webIds } from '../../functions/web-ports.ts';
 import { OPERATIONS } from '../../shared/openapi/operations.ts';
+import type { PublishOutcome } from '../../shared/publish/publisher.ts';
 import { beginEffect } from '../../shared/queue/begin-effect.ts';
 import { createAppHarness } from '../routes/support/app-harness.ts';
 import type { Answer, AppHarness, CallOptions } from '../routes/support/app-harness.ts';
@@ -191,6 +193,43 @@ describe('S2.9 real answers are as the contract says', () => {
     await post('/v1/schedules/daily/resume');
     expect((await call('DELETE', '/v1/schedules/daily')).status).toBe(204);
     expect((await call('DELETE', '/v1/schedules/daily')).status).toBe(404);
+  });
+
+  test('the outbox', async () => {
+    const id = webIds.uuidv7();
+    const event = { id, aggregate_type: 'order', aggregate_id: 'a/1', type: 'order.placed' };
+    expect((await post('/v1/outbox/events', { ...event, payload: null })).status).toBe(201);
+    expect((await post('/v1/outbox/events', { ...event, payload: null })).status).toBe(200);
+    expect((await post('/v1/outbox/events', event)).status).toBe(409);
+    const gap = { ...event, id: webIds.uuidv7(), version: 7 };
+    expect((await post('/v1/outbox/events', gap)).body).toMatchObject({
+      code: 'version_conflict',
+      expected_version: 2,
+    });
+    const publish = async (): Promise<PublishOutcome> => ({
+      outcome: 'rejected',
+      error: { code: 'http_422', message: 'Unknown version.' },
+    });
+    const publishing = app.deps({ publisher: { publish } });
+    await relayScheduled(publishing);
+    expect((await call('GET', `/v1/outbox/events/${id}`)).body).toMatchObject({
+      state: 'quarantined',
+      has_payload: true,
+      payload: null,
+    });
+    await call('GET', '/v1/outbox/events?state=quarantined&limit=1');
+    const chosen = { event_ids: [id], reason: 'r' };
+    expect((await post('/v1/outbox/replay', chosen)).body).toMatchObject({ settled: 1 });
+    await relayScheduled(publishing);
+    expect((await post('/v1/outbox/skip', chosen)).body).toMatchObject({ settled: 1 });
+    await call('GET', `/v1/outbox/events/${id}`);
+    const inOrder = await call('GET', '/v1/outbox/aggregates/order/a%2F1/events?limit=5');
+    expect(inOrder.body).toMatchObject({ events: [{ id, state: 'skipped' }] });
+    await call('GET', '/v1/outbox/feed?limit=5');
+    await app.http.sql.query('select * from leasehold.accept_event($1, $2)', ['stock', id]);
+    expect((await call('GET', '/v1/outbox/metrics')).body).toMatchObject({
+      consumers: [{ consumer: 'stock', accepted: 1 }],
+    });
   });
 
   test('the service', async () => {

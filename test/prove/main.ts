@@ -12,6 +12,8 @@ import { createPgSql } from '../support/pg-sql.ts';
 import type { Experiment } from './experiment.ts';
 import { fuzz } from './fuzz.ts';
 import { hundredThousand } from './hundred-thousand.ts';
+import { outboxBroker } from './outbox-broker.ts';
+import { outbox } from './outbox.ts';
 import { plans } from './plans.ts';
 import { races } from './races.ts';
 import { retryStormExperiment } from './retry-storm.ts';
@@ -20,8 +22,10 @@ const EXPERIMENTS: readonly Experiment[] = [
   races,
   hundredThousand,
   plans,
+  outboxBroker,
   retryStormExperiment,
   fuzz,
+  outbox,
 ];
 const CONNECTIONS = 24;
 

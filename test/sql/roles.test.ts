@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-const PRODUCER = ['enqueue', 'enqueue_batch', 'new_job_id'];
+const PRODUCER = ['enqueue', 'enqueue_batch', 'new_job_id', 'append_event'];
 const WORKER = [
   'begin_effect',
   'claim',
@@ -21,19 +21,26 @@ const WORKER = [
   'settle_effect',
   'snooze',
 ];
+const CONSUMER = ['accept_event', 'aggregate_events', 'events_since', 'park_event', 'parked_event'];
 const READER = [
+  'aggregate_events',
   'blocked_keys',
   'due_queues',
+  'events_since',
   'get_job',
+  'get_outbox_event',
   'get_schedule',
   'job_queues',
   'last_turn',
   'list_dead_letters',
   'list_jobs',
+  'list_outbox_events',
   'list_queues',
   'list_schedules',
   'matching_dead_letters',
   'next_wake',
+  'outbox_metrics',
+  'outbox_next_due',
   'queue_document',
   'schema_version',
 ];
@@ -47,21 +54,28 @@ const OPERATOR = [
   'note_dead_letter',
   'put_schedule',
   'redrive',
+  'replay_events',
   'set_queue_paused',
   'set_schedule_paused',
   'settle_effect',
+  'skip_events',
 ];
 const SERVICE = [
   ...PRODUCER,
   ...WORKER,
+  ...CONSUMER,
   ...OPERATOR,
   'begin_request',
+  'claim_events',
   'due_schedules',
   'end_request',
   'ensure_partitions',
   'fire_schedule',
+  'renew_shard',
   'retain',
+  'retain_outbox',
   'settle',
+  'settle_events',
   'take_turn',
 ];
 
@@ -88,6 +102,7 @@ describe('leasehold.apply_grants', () => {
   test.each([
     ['leasehold_producer', PRODUCER],
     ['leasehold_worker', WORKER],
+    ['leasehold_consumer', CONSUMER],
     ['leasehold_reader', READER],
     ['leasehold_operator', OPERATOR],
     ['leasehold_service', SERVICE],
@@ -128,6 +143,37 @@ describe('leasehold.apply_grants', () => {
     });
   });
 
+  test('who only produces appends an event, in a transaction of rows of its own, and reads nothing', async () => {
+    await as('leasehold_producer', async (query) => {
+      const [row] = await query(
+        `select outcome, event_id from leasehold.append_event(leasehold.new_job_id(), 'order', 'roles', 'order.placed', '1')`,
+      );
+      expect(row).toMatchObject({ outcome: 'appended' });
+      for (const text of [
+        'select * from leasehold.outbox_events',
+        `select * from leasehold.claim_events('r', gen_random_uuid())`,
+        `select * from leasehold.skip_events('[]', 'r', 'a')`,
+        'select * from leasehold.events_since(null, 1)',
+      ]) {
+        await expect(query(text)).rejects.toMatchObject({ code: '42501' });
+      }
+    });
+  });
+
+  test('a consumer records events, and can neither publish nor skip any', async () => {
+    await as('leasehold_consumer', async (query) => {
+      const [row] = await query(`select outcome from leasehold.accept_event('c', 'e1')`);
+      expect(row).toEqual({ outcome: 'accepted' });
+      for (const text of [
+        `select * from leasehold.claim_events('r', gen_random_uuid())`,
+        `select * from leasehold.replay_events('[]', 'r', 'a')`,
+        `select * from leasehold.append_event(leasehold.new_job_id(), 'order', 'r', 't', '1')`,
+      ]) {
+        await expect(query(text)).rejects.toMatchObject({ code: '42501' });
+      }
+    });
+  });
+
   test('a worker claims and completes, and cannot cancel', async () => {
     await as('leasehold_worker', async (query) => {
       const [job] = await query(`select * from leasehold.claim('roles', 'w', $1)`, [uuidv7()]);
@@ -148,9 +194,11 @@ describe('leasehold.apply_grants', () => {
 
   test('the service role carries every operation of the product', async () => {
     const { readFileSync, readdirSync } = await import('node:fs');
-    const called = readdirSync('shared/queue').flatMap((file) =>
-      [...readFileSync(`shared/queue/${file}`, 'utf8').matchAll(/leasehold\.(\w+)\(/g)].map(
-        ([, name]) => name,
+    const called = ['queue', 'outbox', 'inbox'].flatMap((room) =>
+      readdirSync(`shared/${room}`).flatMap((file) =>
+        [...readFileSync(`shared/${room}/${file}`, 'utf8').matchAll(/leasehold\.(\w+)\(/g)].map(
+          ([, name]) => name,
+        ),
       ),
     );
     expect(called.length).toBeGreaterThan(30);

@@ -12,6 +12,7 @@ const TYPED_FOLDERS = [
   'infra',
   'test',
   'test/runtime/worker',
+  'docs/examples',
 ];
 
 interface Check {

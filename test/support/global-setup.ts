@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { stopLeftoverPostgres } from '../../infra/local/leftover-postgres.ts';
+import { NO_NATS_SERVER, natsServerBinary } from '../../infra/local/nats-server.ts';
 import { startPostgres } from '../../infra/local/postgres.ts';
 import { isAlive } from '../../infra/local/processes.ts';
 import { migrate } from '../../infra/migrate.ts';
@@ -44,6 +45,9 @@ const SETTINGS = {
 
 /** One Postgres for the whole run, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  if (natsServerBinary() === undefined) {
+    process.stderr.write(`The tests on a broker are left out. ${NO_NATS_SERVER}\n`);
+  }
   await removeLeftovers();
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   chmodSync(folder, 0o755); // Postgres may run as another user

@@ -13,7 +13,7 @@ const imported = new Set(
 );
 
 describe('each operation has a test that imports it', () => {
-  const operations = sourceFiles('shared/queue', ['.ts']);
+  const operations = ['queue', 'outbox'].flatMap((room) => sourceFiles(`shared/${room}`, ['.ts']));
   test.each(operations.filter(({ text }) => CALLS_ROUTINE.test(text)).map(({ path }) => path))(
     '%s',
     (path) => {
@@ -28,7 +28,7 @@ describe('each routine has a test that calls it, imports its operation or is nam
     const words = name.replaceAll('_', '-');
     const called = new RegExp(`leasehold\\.${name}\\b`);
     const found =
-      imported.has(`shared/queue/${words}.ts`) ||
+      ['queue', 'outbox'].some((room) => imported.has(`shared/${room}/${words}.ts`)) ||
       tests.some(({ path, text }) => basename(path).startsWith(words) || called.test(text));
     expect(found, `no test names leasehold.${name}`).toBe(true);
   });

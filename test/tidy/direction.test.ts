@@ -4,11 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { sourceFiles, type SourceFile } from './source-files.ts';
 import { importsOf, type Import } from './syntax.ts';
 
-const SHAPES = 'the shapes of shared/queue/';
+const SHAPES = 'the shapes of shared/queue/ and shared/outbox/';
+/** The folders of operations. */
+const OPERATION_FOLDERS = ['shared/queue', 'shared/outbox'];
 
 /**
  * What a folder may import of this project; the first row that holds a file decides. `folder/*` is the files right in
- * it. From `shared/queue/` everybody in `shared/` may have the shapes: types, and files without an operation.
+ * it. From the folders of operations everybody in `shared/` may have the shapes: types, and files without an operation.
  */
 const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[] = [
   ['shared/schemas/', ['shared/schemas/', 'shared/*', SHAPES]],
@@ -16,10 +18,11 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
   ['shared/queue/', ['shared/queue/', 'shared/*']],
   ['shared/transaction/', ['shared/transaction/', 'shared/*', SHAPES]],
   ['shared/outbox/', ['shared/outbox/', 'shared/*']],
-  ['shared/inbox/', ['shared/inbox/', 'shared/*']],
+  ['shared/inbox/', ['shared/inbox/', 'shared/transaction/', 'shared/*']],
   ['shared/openapi/', ['shared/openapi/', 'shared/schemas/', 'shared/*', SHAPES]],
   ['shared/client/', ['shared/client/', 'shared/schemas/', 'shared/*', SHAPES]],
   ['shared/push/', ['shared/push/', 'shared/*', SHAPES]],
+  ['shared/publish/', ['shared/publish/', 'shared/*']],
   [
     'shared/',
     [
@@ -32,7 +35,8 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
   ],
   ['functions/', ['functions/', 'shared/']],
   ['infra/', ['infra/', 'shared/']],
-  ['test/', ['test/', 'infra/', 'functions/', 'shared/', 'migrations/']],
+  ['docs/examples/', ['docs/examples/', 'infra/', 'functions/', 'shared/']],
+  ['test/', ['test/', 'docs/examples/', 'infra/', 'functions/', 'shared/', 'migrations/']],
 ];
 
 /** Packages of the platform-free folder. */
@@ -47,7 +51,9 @@ const SHARED_PACKAGES = new Set([
 ]);
 
 const files = sourceFiles('.', ['.ts']);
-const operations = sourceFiles('shared/queue', ['.ts']).filter(isOperation);
+const operations = OPERATION_FOLDERS.flatMap((folder) => sourceFiles(folder, ['.ts'])).filter(
+  isOperation,
+);
 const operationPaths = new Set(operations.map(({ path }) => path));
 
 describe('direction', () => {
@@ -104,7 +110,8 @@ function fault(path: string, { from, typeOnly }: Import): string | undefined {
 
 function allows(rule: string, target: string, typeOnly: boolean): boolean {
   if (rule === SHAPES) {
-    return target.startsWith('shared/queue/') && (typeOnly || !operationPaths.has(target));
+    const isInside = OPERATION_FOLDERS.some((folder) => target.startsWith(`${folder}/`));
+    return isInside && (typeOnly || !operationPaths.has(target));
   }
   if (!rule.endsWith('*')) return target.startsWith(rule);
   const folder = rule.slice(0, -1);

@@ -34,8 +34,10 @@ const server = createServer((request, response) => {
       },
     });
     if (request.url === '/hang' || answer.hang === true) return;
-    response.writeHead(answer.status, answer.headers ?? {});
-    response.end(answer.body ?? '');
+    const { status, headers = {}, body = '', delayMs = 0 } = answer;
+    const respond = (): void => void response.writeHead(status, headers).end(body);
+    if (delayMs > 0) setTimeout(respond, delayMs);
+    else respond();
   });
 });
 

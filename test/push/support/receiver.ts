@@ -9,6 +9,8 @@ export interface ReceiverAnswer {
   readonly body?: string;
   /** Never answers. */
   readonly hang?: boolean;
+  /** Answers after this time. */
+  readonly delayMs?: number;
 }
 
 /** One request as it came over the wire. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 
 import type { TickDeps } from '../../../functions/scheduled/tick.ts';
 import { NO_WAKE_CLOCK } from '../../../functions/wake/no-wake-clock.ts';
-import { webClock, webRandom } from '../../../functions/web-ports.ts';
+import { webClock, webIds, webRandom, webTimer } from '../../../functions/web-ports.ts';
+import { parseConfig } from '../../../shared/config.ts';
 import { slotTimes } from '../../../shared/cron.ts';
 import { defineHandler } from '../../../shared/handler.ts';
 import { handlerRegistry } from '../../../shared/handler-registry.ts';
@@ -68,9 +69,17 @@ export async function createTickWorld(): Promise<TickWorld> {
       },
     },
     wake: NO_WAKE_CLOCK,
+    config: parseConfig({
+      DATABASE_URL: http.connectionString,
+      AUTH_SECRET: 'a-secret-for-tests-of-32-bytes-or-more',
+      POKE_SECRETS: `whsec_${btoa('the poke key of the tests of ticks')}`,
+    }),
     clock: webClock,
+    timer: webTimer,
+    ids: webIds,
     random: webRandom,
     log,
+    invocationMs: 30_000,
   };
   return {
     database,
