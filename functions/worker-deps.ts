@@ -110,13 +110,12 @@ function backgroundOf(execution: Pick<ExecutionContext, 'waitUntil'>): Backgroun
 }
 
 function wakeOf(env: WorkerEnv, { deps, wakes }: Isolate): WakeClock {
-  const clock = wakeClockOf(env);
-  return clock === undefined
-    ? NO_WAKE_CLOCK
-    : createBatchedWakeClock(
-        { wakeAt: async (at) => await clock.wakeAt(at) },
-        { ...deps, batch: wakes },
-      );
+  if (wakeClockOf(env) === undefined) return NO_WAKE_CLOCK;
+  return createBatchedWakeClock(
+    // A stub each time: one whose call has failed may not work any more.
+    { wakeAt: async (at) => await wakeClockOf(env)?.wakeAt(at) },
+    { ...deps, batch: wakes },
+  );
 }
 
 function pokerOf(env: WorkerEnv, isolate: IsolateDeps): Poker {
