@@ -173,4 +173,4 @@ create table leasehold.inbox_parked (
   primary key (consumer, sender, aggregate_type, aggregate_id, version)
 );
 
-update leasehold.schema_version set version = 5;
+update leasehold.schema_version set version = 4;
