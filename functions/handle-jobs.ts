@@ -19,7 +19,7 @@ export interface HandleJobsInput {
 
 /**
  * Runs jobs of one queue by their handlers, one after another: `jobsPerInvocation` of them while work is due, and the last
- * of them has half of the invocation to run in (`takesMoreUntil`). The lease of each fits into the time that the invocation
+ * of them still has time to run in (`takesMoreUntil`). The lease of each fits into the time that the invocation
  * has left, so a function that is killed leaves nothing that is held longer than it could have run.
  *
  * Where another job is wanted, the report of a success claims it in the same call: a busy queue costs one round trip a
@@ -31,7 +31,10 @@ export interface HandleJobsInput {
  */
 export async function handleJobs(deps: AppDeps, input: HandleJobsInput): Promise<WorkOutcome> {
   const leaseSeconds = deps.handlers.leaseSeconds(input.queue);
-  const takesUntil = takesMoreUntil(deps.clock.now(), input.invocationEndsAt, deps.takesMoreMs);
+  const takesUntil = takesMoreUntil(deps.clock.now(), input.invocationEndsAt, {
+    takesMoreMs: deps.takesMoreMs,
+    maxRunSeconds: deps.handlers.maxRunSeconds(input.queue),
+  });
   let done: WorkDone | undefined;
   let next: TakenJob | undefined;
   for (;;) {

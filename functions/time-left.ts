@@ -18,16 +18,29 @@ export function leaseAtMost(now: number, invocationEndsAt: number): number {
 }
 
 /**
- * Until when an invocation takes jobs behind its first one: for as long as its platform says, and half of its time at most,
- * so that the job that is taken last has the other half. Later ones would be cut off, and spend an attempt on nothing.
+ * Until when an invocation takes jobs behind its first one: for as long as its platform says, half of its time at most, and
+ * while the longest run that is declared still fits in. A job that is taken later would be cut off, and spend an attempt on
+ * nothing.
  *
  * @param now local milliseconds
- * @param takesMoreMs what the platform says; undefined: nothing
+ * @param invocationEndsAt local milliseconds at which the platform ends the invocation
  */
 export function takesMoreUntil(
   now: number,
   invocationEndsAt: number,
-  takesMoreMs: number | undefined,
+  {
+    takesMoreMs = Number.POSITIVE_INFINITY,
+    maxRunSeconds = 0,
+  }: {
+    /** What the platform says. */
+    readonly takesMoreMs?: number | undefined;
+    /** What the handlers say. */
+    readonly maxRunSeconds?: number | undefined;
+  },
 ): number {
-  return now + Math.min((invocationEndsAt - now) / 2, takesMoreMs ?? Number.POSITIVE_INFINITY);
+  return Math.min(
+    now + takesMoreMs,
+    now + (invocationEndsAt - now) / 2,
+    invocationEndsAt - maxRunSeconds * 1000,
+  );
 }

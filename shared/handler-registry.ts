@@ -23,6 +23,8 @@ export interface HandlerRegistry {
    * undefined when none does; then the queue's own setting counts.
    */
   leaseSeconds(queue: string): number | undefined;
+  /** The longest run that a handler of the queue declares, or undefined when none does. */
+  maxRunSeconds(queue: string): number | undefined;
 }
 
 /**
@@ -49,13 +51,17 @@ export function handlerRegistry(
     serves: (queue) => byQueue.has(queue),
     queues: [...byQueue.keys()],
     find: (queue, type) => byQueue.get(queue)?.get(type),
-    leaseSeconds: (queue) => {
-      const declared = [...(byQueue.get(queue)?.values() ?? [])].flatMap(
-        ({ leaseSeconds }) => leaseSeconds ?? [],
-      );
-      return declared.length === 0 ? undefined : Math.max(...declared);
-    },
+    leaseSeconds: (queue) => longest(byQueue.get(queue), ({ leaseSeconds }) => leaseSeconds),
+    maxRunSeconds: (queue) => longest(byQueue.get(queue), ({ maxRunSeconds }) => maxRunSeconds),
   };
+}
+
+function longest(
+  handlers: ReadonlyMap<string, Handler> | undefined,
+  secondsOf: (handler: Handler) => number | undefined,
+): number | undefined {
+  const declared = [...(handlers?.values() ?? [])].flatMap((handler) => secondsOf(handler) ?? []);
+  return declared.length === 0 ? undefined : Math.max(...declared);
 }
 
 function checkHandler(handler: Handler): void {

@@ -70,6 +70,7 @@ export async function pullJob(input: PullJobInput): Promise<PullJobOutcome> {
         queues: [claimed.queue],
         find: () => handler,
         leaseSeconds: () => claimed.leaseSeconds,
+        maxRunSeconds: () => handler.maxRunSeconds,
       },
       clock,
       timer,

@@ -30,6 +30,17 @@ test('asks for the longest lease that a handler of the queue declares', () => {
   expect(handlerRegistry([handler({ leaseSeconds: 10 })]).leaseSeconds('q')).toBe(10);
 });
 
+test('knows the longest run that a handler of the queue declares', () => {
+  const registry = handlerRegistry([
+    handler({ maxRunSeconds: 9 }),
+    handler({ type: 'u', maxRunSeconds: 25 }),
+    handler({ type: 'v' }),
+    handler({ queue: 'other' }),
+  ]);
+  expect(registry.maxRunSeconds('q')).toBe(25);
+  expect(registry.maxRunSeconds('other')).toBeUndefined();
+});
+
 test.each<[string, Partial<Handler>[]]>([
   ['is defined twice', [{}, {}]],
   ['has a queue that', [{ queue: '..' }]],
