@@ -2,6 +2,7 @@ import { uuidv7 } from 'uuidv7';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../../infra/local/sql-endpoint/faults.ts';
 import { claim } from '../../shared/queue/claim.ts';
+import { completeAndClaim } from '../../shared/queue/complete-and-claim.ts';
 import { complete } from '../../shared/queue/complete.ts';
 import { enqueueBatch } from '../../shared/queue/enqueue-batch.ts';
 import { enqueue } from '../../shared/queue/enqueue.ts';
@@ -99,6 +100,26 @@ describe.each(FAULTS)('B.3 the answer is lost ($kind)', (fault) => {
     const after = await snapshot(db.pool, jobId);
     await complete(http.sql, { ...job, result: 2 });
     expect(await snapshot(db.pool, jobId)).toBe(after);
+  });
+
+  test('complete and claim: succeeded, once, and one next lease', async () => {
+    const own = `${queue} fused`;
+    const ids = [];
+    for (let i = 0; i < 3; i += 1) ids.push(await added(db.sql, { queue: own }));
+    const job = await claimed(db.sql, own);
+    const hit = lose('complete_and_claim');
+    const end = await completeAndClaim(http.sql, { ...job, queue: own, claimId: uuidv7() });
+    await hit;
+    expect(end).toMatchObject({
+      outcome: 'succeeded',
+      next: { jobId: ids[1], attempt: 1, fencingToken: '1' },
+    });
+    const types = await Promise.all(ids.map((id) => eventTypes(db.pool, id)));
+    expect(types).toEqual([
+      ['created', 'claimed', 'completed'],
+      ['created', 'claimed'],
+      ['created'],
+    ]);
   });
 
   test.each([true, false])(

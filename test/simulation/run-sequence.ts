@@ -3,6 +3,8 @@ import { uuidv7 } from 'uuidv7';
 import type { Sql } from '../../shared/ports.ts';
 import { cancel } from '../../shared/queue/cancel.ts';
 import { claim } from '../../shared/queue/claim.ts';
+import type { ClaimedJob } from '../../shared/queue/claimed-job.ts';
+import { completeAndClaim } from '../../shared/queue/complete-and-claim.ts';
 import { complete } from '../../shared/queue/complete.ts';
 import { configureQueue } from '../../shared/queue/configure-queue.ts';
 import { discard } from '../../shared/queue/discard.ts';
@@ -133,6 +135,7 @@ async function take(world: World, step: Step): Promise<void> {
       return;
     }
     case 'complete':
+    case 'complete and claim':
     case 'fail':
     case 'snooze':
     case 'release':
@@ -167,10 +170,21 @@ async function add(world: World, step: Extract<Step, { do: 'enqueue' }>): Promis
 }
 
 async function claimOne(world: World): Promise<void> {
-  const { sql, pool, queue, model } = world;
+  const { sql, queue, model } = world;
   const owner = `owner ${uuidv7()}`;
   const expired = model.live.filter((job) => job.state === 'expired');
   const taken = await claim(sql, { queue, owner, claimId: uuidv7() });
+  await agree(world, owner, expired, taken.outcome === 'claimed' ? taken.job : undefined);
+}
+
+/** Whether a claim took what it might take; `expired` are the leases that it may have met. */
+async function agree(
+  world: World,
+  owner: string,
+  expired: readonly ModelJob[],
+  taken: ClaimedJob | undefined,
+): Promise<void> {
+  const { pool, model } = world;
   // A claim may settle expired leases on its way; which ones is its choice, what becomes of them is not.
   for (const job of model.paused ? [] : expired) {
     if (model.settlementOf(job) === 'claim') continue;
@@ -180,7 +194,7 @@ async function claimOne(world: World): Promise<void> {
     );
     if (rowCount === 0) model.settle(job);
   }
-  if (taken.outcome === 'empty') {
+  if (taken === undefined) {
     // Eight leases are settled a call at most; the next claim goes on.
     if (expired.length < 8)
       same(
@@ -189,19 +203,16 @@ async function claimOne(world: World): Promise<void> {
       );
     return;
   }
-  const job = model.jobs.get(taken.job.jobId);
+  const job = model.jobs.get(taken.jobId);
   if (job === undefined || !model.claimable.includes(job)) {
-    throw new Error(`claimed ${taken.job.jobId}, which is ${JSON.stringify(job)}`);
+    throw new Error(`claimed ${taken.jobId}, which is ${JSON.stringify(job)}`);
   }
   model.claim(job, owner);
-  same([taken.job.fencingToken, taken.job.attempt], [String(job.token), job.attempt]);
+  same([taken.fencingToken, taken.attempt], [String(job.token), job.attempt]);
 }
 
-async function report(
-  world: World,
-  step: Extract<Step, { do: 'complete' | 'snooze' | 'release' | 'heartbeat' | 'fail' }>,
-): Promise<void> {
-  const { sql, model } = world;
+async function report(world: World, step: Extract<Step, { stale: boolean }>): Promise<void> {
+  const { sql, queue, model } = world;
   const holders = [...model.jobs.values()].filter((job) => job.token > 0);
   const job = chosen(
     step.stale ? holders : holders.filter(({ state }) => state === 'running'),
@@ -218,6 +229,13 @@ async function report(
     case 'complete':
       same((await complete(sql, lease)).outcome, lost ? 'lease_lost' : model.complete(job));
       return;
+    case 'complete and claim': {
+      const expired = model.live.filter((one) => one.state === 'expired');
+      const end = await completeAndClaim(sql, { ...lease, queue, claimId: uuidv7() });
+      same(end.outcome, lost ? 'lease_lost' : model.complete(job));
+      if (end.outcome !== 'lease_lost') await agree(world, lease.owner, expired, end.next);
+      return;
+    }
     case 'fail': {
       const { failureClass } = step;
       const outcome = await fail(sql, {

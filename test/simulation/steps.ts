@@ -18,7 +18,7 @@ export type Step =
       readonly stale: boolean;
     }
   | {
-      readonly do: 'complete' | 'snooze' | 'release' | 'heartbeat';
+      readonly do: 'complete' | 'complete and claim' | 'snooze' | 'release' | 'heartbeat';
       readonly pick: number;
       /** With the token of an earlier claim: nothing may change. */
       readonly stale: boolean;
@@ -61,10 +61,12 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(
       }),
     },
     {
-      weight: 5,
+      weight: 7,
       arbitrary: fc.record({
         do: fc.constantFrom(
           'complete' as const,
+          'complete and claim' as const,
+          'complete and claim' as const,
           'snooze' as const,
           'release' as const,
           'heartbeat' as const,
