@@ -47,8 +47,8 @@ describe('C.6 the SAM template', () => {
   test('the shortest time of a worker is one that its default for more jobs fits into', () => {
     const { WorkerTimeout: timeout, WorkerTakesMore: more } = template.Parameters;
     const settings = parseLambdaSettings({
-      WORKER_TIMEOUT_SECONDS: String(timeout?.['MinValue']),
-      WORKER_TAKES_MORE_SECONDS: String(more?.['Default']),
+      WORKER_TIMEOUT_SECONDS: JSON.stringify(timeout?.['MinValue']),
+      WORKER_TAKES_MORE_SECONDS: JSON.stringify(more?.['Default']),
     });
     expect(settings).toMatchObject({ workerTimeoutSeconds: 60, takesMoreSeconds: 30 });
   });

@@ -68,9 +68,10 @@ async function writeFloors(queue: string): Promise<void> {
 }
 
 describe('claim floors', () => {
-  test('a healthy database writes none over 1,000 claims', async () => {
+  // Not more: a writer in any other database of the server keeps dead entries too, and then a floor is right.
+  test('a healthy database writes none over 100 claims', async () => {
     const queue = 'healthy';
-    const jobs = Array.from({ length: 1_000 }, () => newJob({ queue }));
+    const jobs = Array.from({ length: 100 }, () => newJob({ queue }));
     await enqueueBatch(db.sql, { jobs, actor: 'test' });
     for (let i = 0; i < jobs.length; i += 1) {
       await complete(db.sql, await claimed(db.sql, queue));
