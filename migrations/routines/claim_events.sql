@@ -135,7 +135,8 @@ begin
     e.id, e.aggregate_type, e.aggregate_id, e.version, e.type, e.schema_version, e.payload, e.headers, e.occurred_at,
     e.created_at, coalesce(v_attempts[c.ord], 0) + 1, cardinality(v_ids) > p_limit
   from unnest(v_ids[1:p_limit]) with ordinality c (id, ord)
-  join leasehold.outbox_events e on e.id = c.id
+  -- The limit keeps the planner from turning the join around while the table is small.
+  cross join lateral (select * from leasehold.outbox_events o where o.id = c.id limit 1) e
   order by c.ord;
 end
 $$;
