@@ -1,4 +1,6 @@
-import type { Poker } from '../ports.ts';
+import { OUTBOX_POKE_QUEUE } from '../limits.ts';
+import type { AppendedEvent } from '../outbox/new-event.ts';
+import type { Poke, Poker } from '../ports.ts';
 import type { EnqueuedJob } from '../queue/enqueued-job.ts';
 
 /** The jobs of a batch are due microseconds apart, to keep their order. */
@@ -7,8 +9,11 @@ const DUE_AT_ONCE_MS = 50;
 export interface PokesAfterCommit {
   /** Notes the queues of jobs that were added; sends nothing. */
   add(jobs: readonly EnqueuedJob[]): void;
+  /** Notes that there are events for the relay. */
+  addEvents(events: readonly AppendedEvent[]): void;
   /**
-   * Call it when the commit is done: sends one poke for each queue with a job that is due at once, then forgets them.
+   * Call it when the commit is done: sends one poke for each queue with a job that is due at once, and one for the relay
+   * where there are events, then forgets them.
    * Never rejects: the jobs are committed, and the drain finds what a poke did not reach.
    */
   committed(): Promise<void>;
@@ -29,16 +34,22 @@ export interface PokesAfterCommit {
  */
 export function pokesAfterCommit(poker: Poker): PokesAfterCommit {
   const queues = new Set<string>();
+  let hasEvents = false;
   return {
     add(jobs) {
       for (const { queue, dueAt, createdAt } of jobs) {
         if (dueAt.getTime() - createdAt.getTime() <= DUE_AT_ONCE_MS) queues.add(queue);
       }
     },
+    addEvents(events) {
+      hasEvents ||= events.length > 0;
+    },
     async committed() {
-      const waiting = [...queues];
+      const waiting: Poke[] = [...queues].map((queue) => ({ queue, depth: 0 }));
+      if (hasEvents) waiting.push({ queue: OUTBOX_POKE_QUEUE, depth: 0, relay: true });
       queues.clear();
-      await Promise.allSettled(waiting.map(async (queue) => poker.send({ queue, depth: 0 })));
+      hasEvents = false;
+      await Promise.allSettled(waiting.map(async (poke) => poker.send(poke)));
     },
   };
 }

@@ -126,6 +126,6 @@ export const outbox: Experiment = {
       await clearOutbox(lab.pool);
       faults.push(...(await part(lab)));
     }
-    return faults;
+    return [...new Set(faults)];
   },
 };
