@@ -55,7 +55,8 @@ create table leasehold.outbox_pending (
   fillfactor = 90, vacuum_truncate = off, vacuum_index_cleanup = on, autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0
 );
-create index outbox_pending_of_aggregate on leasehold.outbox_pending (aggregate_type, aggregate_id, position);
+-- Of held events alone: on lane 1 the planner has one index to choose, whatever its statistics say, and producers keep one.
+create index outbox_pending_held on leasehold.outbox_pending (aggregate_type, aggregate_id, position) where lane = 9;
 
 -- A shard is leased by one relay at a time, so its events go out in the order of their positions. An aggregate belongs to
 -- one shard for ever. The floor columns follow the rule of leasehold.refresh_claim_floors, with positions for the clock.
@@ -95,6 +96,7 @@ create table leasehold.outbox_holds (
   primary key (aggregate_type, aggregate_id),
   constraint a_hold_waits_for_one_thing check (quarantined_at is null or due_at is null)
 );
+create index outbox_holds_of_shard on leasehold.outbox_holds (shard, position);
 create index outbox_holds_due on leasehold.outbox_holds (shard, due_at) where due_at is not null;
 create index outbox_holds_ended on leasehold.outbox_holds (shard, position) where due_at is null and quarantined_at is null;
 create index outbox_holds_quarantined on leasehold.outbox_holds (quarantined_at, event_id) where quarantined_at is not null;

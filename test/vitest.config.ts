@@ -6,7 +6,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const RUNTIME_TESTS = ['test/runtime/**/*.test.ts', 'test/behaviour/workerd.test.ts'];
 /** What the product does with the database, without the tests of the tools around it. */
-const DATABASE_TESTS = ['sql', 'races', 'routes'].map((room) => `test/${room}/**/*.test.ts`);
+const DATABASE_TESTS = ['sql', 'races', 'routes', 'outbox'].map(
+  (room) => `test/${room}/**/*.test.ts`,
+);
 
 const everywhere: TestUserConfig = {
   testTimeout: 30_000,

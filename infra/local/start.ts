@@ -64,6 +64,7 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
   step('building the Worker');
   const build = await buildWorker(state.build);
   const secrets = localSecrets(state.secrets);
+  const outboxTarget = process.env['OUTBOX_TARGET_URL'] || undefined;
   rmSync(state.workerLog, { force: true });
   const worker = await startOnPort(args.port, (port) =>
     startWorker({
@@ -77,6 +78,8 @@ async function start(args: StartArguments, running: Shutdown): Promise<void> {
         // Receivers on this machine and nowhere else.
         PUSH_ALLOW_HTTP: 'on',
         PUSH_ALLOWED_HOSTS: '127.0.0.1 localhost [::1]',
+        OUTBOX_SECRETS: secrets.pushSecret,
+        ...(outboxTarget === undefined ? {} : { OUTBOX_TARGET_URL: outboxTarget }),
       },
       log: (line) => appendFileSync(state.workerLog, `${line}\n`),
     }),

@@ -32,7 +32,7 @@ as $$
   select e.id, e.version, e.type, e.schema_version, e.payload, e.headers, e.occurred_at, e.created_at, e.payload_dropped_at,
     case
       when exists (select 1 from leasehold.outbox_pending q
-        where q.aggregate_type = p_aggregate_type and q.aggregate_id = p_aggregate_id and q.position = e.position)
+        where q.shard = leasehold.outbox_shard(p_aggregate_type, p_aggregate_id) and q.lane in (1, 9) and q.position = e.position)
         then 'pending'
       else coalesce(p.outcome, 'published')
     end

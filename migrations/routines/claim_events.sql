@@ -4,7 +4,7 @@
 --   p_claim_id       chosen by the caller and new for each claim. Repeated after a lost answer, and for the next batch after
 --                    settle_events with p_more, it gives what is still to be published of the same shard
 --   p_lease_seconds  1 to 3600 (default 30)
---   p_limit          1 to 500 events (default 100)
+--   p_limit          1 to 500 events (default 100); fewer come when their payloads are more than 4 MiB as text
 --
 -- Returns the events of one shard, each with shard and fencing token. No row: nothing can be published now, or other relays
 -- hold what can; nothing is leased then. Events of one aggregate come in the order of their versions. attempt counts the
@@ -51,6 +51,7 @@ declare
   -- From a shard chosen at random on, so that relays do not queue up at the first one.
   v_next int := floor(random() * 16)::int;
   v_end int := v_next + 16;
+  v_most_bytes constant int := 4194304;
   v_leased boolean;
   v_free boolean;
   v_ids uuid[];
@@ -132,10 +133,19 @@ begin
   return query
   select
     s.shard, s.fencing_token, s.leased_until, floor(extract(epoch from s.leased_until - v_now) * 1000)::bigint,
-    e.id, e.aggregate_type, e.aggregate_id, e.version, e.type, e.schema_version, e.payload, e.headers, e.occurred_at,
-    e.created_at, coalesce(v_attempts[c.ord], 0) + 1, cardinality(v_ids) > p_limit
-  from unnest(v_ids[1:p_limit]) with ordinality c (id, ord)
-  join leasehold.outbox_events e on e.id = c.id
-  order by c.ord;
+    b.id, b.aggregate_type, b.aggregate_id, b.version, b.type, b.schema_version, b.payload, b.headers, b.occurred_at,
+    b.created_at, coalesce(v_attempts[b.ord], 0) + 1,
+    cardinality(v_ids) > p_limit or coalesce(b.all_bytes, 0) > v_most_bytes
+  from (
+    select
+      e.*, c.ord,
+      sum(octet_length(e.payload::text)) over (order by c.ord) as bytes,
+      sum(octet_length(e.payload::text)) over () as all_bytes
+    from unnest(v_ids[1:p_limit]) with ordinality c (id, ord)
+    -- The limit keeps the planner from turning the join around while the table is small.
+    cross join lateral (select * from leasehold.outbox_events o where o.id = c.id limit 1) e
+  ) b
+  where b.ord = 1 or coalesce(b.bytes, 0) <= v_most_bytes
+  order by b.ord;
 end
 $$;

@@ -2,7 +2,7 @@
 -- the oldest transaction that is still running, so that one long transaction delays what comes after it and loses nothing.
 --
 --   p_cursor  the cursor of the last event that was read, or null for the beginning
---   p_limit   1 to 500 events
+--   p_limit   1 to 500 events; fewer come when their payloads are more than 4 MiB as text
 --
 -- Order: by transaction, and within one as they were appended. Producers of one aggregate commit in the order of their
 -- versions, but a transaction that began before another and got the aggregate after it comes first here: go by the versions.
@@ -46,11 +46,22 @@ begin
   v_position := coalesce(split_part(p_cursor, '_', 2), '0')::bigint;
   return query
   select
-    format('%s_%s', e.xact_id, e.position), e.id, e.aggregate_type, e.aggregate_id, e.version, e.type, e.schema_version,
-    e.payload, e.headers, e.occurred_at, e.created_at, e.payload_dropped_at
-  from leasehold.outbox_events e
-  where (e.xact_id, e.position) > (v_xact, v_position) and e.xact_id < pg_snapshot_xmin(pg_current_snapshot())
-  order by e.xact_id, e.position
-  limit p_limit;
+    format('%s_%s', b.xact_id, b.position), b.id, b.aggregate_type, b.aggregate_id, b.version, b.type, b.schema_version,
+    b.payload, b.headers, b.occurred_at, b.created_at, b.payload_dropped_at
+  from (
+    select
+      e.*,
+      row_number() over (order by e.xact_id, e.position) as ord,
+      sum(octet_length(e.payload::text)) over (order by e.xact_id, e.position) as bytes
+    from (
+      select *
+      from leasehold.outbox_events o
+      where (o.xact_id, o.position) > (v_xact, v_position) and o.xact_id < pg_snapshot_xmin(pg_current_snapshot())
+      order by o.xact_id, o.position
+      limit p_limit
+    ) e
+  ) b
+  where b.ord = 1 or coalesce(b.bytes, 0) <= 4194304
+  order by b.ord;
 end
 $$;

@@ -46,6 +46,7 @@ declare
   v_quarantined int := 0;
   v_problem text;
   v_result record;
+  v_positions bigint[];
   v_is_out boolean;
   s leasehold.outbox_shards;
 begin
@@ -71,24 +72,23 @@ begin
     return;
   end if;
 
-  with done as materialized (
-    select e.id, e.position, e.aggregate_type, e.aggregate_id
+  -- By positions, because the planner could turn a join with the pending events around.
+  v_positions := array(
+    select e.position
     from jsonb_to_recordset(p_results) as r (id uuid, outcome text)
-    join leasehold.outbox_events e on e.id = r.id
+    cross join lateral (select * from leasehold.outbox_events o where o.id = r.id limit 1) e
     where r.outcome = 'published' and leasehold.outbox_shard(e.aggregate_type, e.aggregate_id) = p_shard
-  ),
-  gone as (
+  );
+  with gone as (
     delete from leasehold.outbox_pending q
-    using done d
-    where q.shard = p_shard and q.lane in (1, 9) and q.position = d.position
-    returning q.event_id
+    where q.shard = p_shard and q.lane in (1, 9) and q.position = any (v_positions)
+    returning q.event_id, q.position
   ),
   -- The event that was held is out: the hold has ended, and the next claim takes the rest of the aggregate back.
   ended as (
     update leasehold.outbox_holds o
     set due_at = null, quarantined_at = null
-    from done d
-    where o.aggregate_type = d.aggregate_type and o.aggregate_id = d.aggregate_id and o.event_id = d.id
+    where o.shard = p_shard and o.position = any (v_positions)
     returning o.event_id, o.attempt
   ),
   marked as (
@@ -109,10 +109,13 @@ begin
     from rows from (
       jsonb_to_recordset(p_results) as (id uuid, outcome text, attempt int, error jsonb, away boolean, retry_after_ms numeric)
     ) with ordinality as r (id, outcome, attempt, error, away, retry_after_ms, ord)
-    join leasehold.outbox_events e on e.id = r.id
-    join leasehold.outbox_pending q
-      on q.shard = p_shard and q.aggregate_type = e.aggregate_type and q.aggregate_id = e.aggregate_id
-        and q.position = e.position
+    cross join lateral (select * from leasehold.outbox_events v where v.id = r.id limit 1) e
+    cross join lateral (
+      select w.*
+      from leasehold.outbox_pending w
+      where w.shard = p_shard and w.lane in (1, 9) and w.position = e.position and w.event_id = e.id
+      limit 1
+    ) q
     left join leasehold.outbox_holds o
       on o.aggregate_type = e.aggregate_type and o.aggregate_id = e.aggregate_id and o.event_id = e.id
     where r.outcome in ('failed', 'rejected') and r.attempt = coalesce(o.attempt, 0) + 1

@@ -16,13 +16,13 @@ as $$
 declare
   v_at_once constant int := 500;
   v_rounds constant int := 40;
-  v_moved int;
-  v_lowest bigint;
+  -- What is to be moved is found first and moved by its positions: the planner could turn a join around.
+  v_positions bigint[];
   h leasehold.outbox_holds;
 begin
   floor := s.floor;
   is_free := true;
-  if not exists (select 1 from leasehold.outbox_holds o where o.shard = s.shard) then
+  if (select o.position from leasehold.outbox_holds o where o.shard = s.shard order by o.position limit 1) is null then
     return next;
     return;
   end if;
@@ -35,26 +35,23 @@ begin
     order by o.position
     limit 10
   loop
-    with back as (
-      update leasehold.outbox_pending p
-      set lane = 1
-      where (p.shard, p.lane, p.position) in (
-        select b.shard, b.lane, b.position
-        from leasehold.outbox_pending b
-        where b.aggregate_type = h.aggregate_type and b.aggregate_id = h.aggregate_id and b.lane = 9
-        order by b.position
-        limit v_at_once
-      )
-      returning p.position
-    )
-    select max(b.position), min(b.position), count(*) into h.released_position, v_lowest, v_moved from back b;
-    floor := least(floor, v_lowest);
-    if v_moved < v_at_once then
+    v_positions := array(
+      select b.position
+      from leasehold.outbox_pending b
+      where b.aggregate_type = h.aggregate_type and b.aggregate_id = h.aggregate_id and b.lane = 9
+      order by b.position
+      limit v_at_once
+    );
+    update leasehold.outbox_pending p
+    set lane = 1
+    where p.shard = s.shard and p.lane = 9 and p.position = any (v_positions);
+    floor := least(floor, v_positions[1]);
+    if cardinality(v_positions) < v_at_once then
       delete from leasehold.outbox_holds o
       where o.aggregate_type = h.aggregate_type and o.aggregate_id = h.aggregate_id;
     else
       update leasehold.outbox_holds o
-      set released_position = h.released_position
+      set released_position = v_positions[v_at_once]
       where o.aggregate_type = h.aggregate_type and o.aggregate_id = h.aggregate_id;
     end if;
   end loop;
@@ -62,22 +59,27 @@ begin
 
   -- Again while something was set aside: what stands behind it may be held as well.
   for i in 1 .. v_rounds loop
-    with head as materialized (
-      select p.shard, p.lane, p.position, p.aggregate_type, p.aggregate_id
-      from leasehold.outbox_pending p
-      where p.shard = s.shard and p.lane = 1 and p.position >= sort_held_events.floor
-      order by p.position
-      limit case when i = 1 then p_limit + 1 else greatest(p_limit + 1, v_at_once) end
-    )
+    v_positions := array(
+      select d.position
+      from (
+        select p.position, p.aggregate_type, p.aggregate_id
+        from leasehold.outbox_pending p
+        where p.shard = s.shard and p.lane = 1 and p.position >= sort_held_events.floor
+        order by p.position
+        limit case when i = 1 then p_limit + 1 else greatest(p_limit + 1, v_at_once) end
+      ) d
+      where d.position > (
+        select o.released_position
+        from leasehold.outbox_holds o
+        where o.aggregate_type = d.aggregate_type and o.aggregate_id = d.aggregate_id
+      )
+    );
+    is_free := cardinality(v_positions) = 0;
+    exit when is_free;
     update leasehold.outbox_pending p
     set lane = 9
-    from head d
-    join leasehold.outbox_holds o on o.aggregate_type = d.aggregate_type and o.aggregate_id = d.aggregate_id
-    where p.shard = d.shard and p.lane = d.lane and p.position = d.position and d.position > o.released_position;
-    get diagnostics v_moved = row_count;
-    exit when v_moved = 0;
+    where p.shard = s.shard and p.lane = 1 and p.position = any (v_positions);
   end loop;
-  is_free := v_moved = 0;
   return next;
 end
 $$;

@@ -19,6 +19,9 @@ const ACTIONS_OF_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   CreateScheduleCommand: ['scheduler:CreateSchedule', 'iam:PassRole'],
   GetSecretValueCommand: ['secretsmanager:GetSecretValue'],
   InvokeCommand: ['lambda:InvokeFunction'],
+  // Which bus or topic is the customer's choice, and so is the policy: the guide says which.
+  PublishCommand: [],
+  PutEventsCommand: [],
   paginateGetParametersByPath: ['ssm:GetParametersByPath'],
 };
 /** Needed without a command: logs, failures of asynchronous invocations, a key of the customer's own. */

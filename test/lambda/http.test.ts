@@ -115,7 +115,7 @@ describe('C.1 the bundle', () => {
     const { ApiFunction: api, WorkerFunction: worker } = readTemplate().Resources;
     expect(api?.Properties['Handler']).toBe('lambda.stream');
     expect(worker?.Properties['Handler']).toBe('lambda.handler');
-    const module = (await import(`${builds[0]?.folder}/lambda.mjs`)) as Record<string, unknown>;
+    const module = (await import(`${builds[0]?.folder}/lambda.cjs`)) as Record<string, unknown>;
     expect(Object.keys(module).toSorted()).toEqual(['handler', 'stream']);
     expect(module['handler']).toBeTypeOf('function');
   });

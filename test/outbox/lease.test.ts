@@ -94,6 +94,29 @@ describe('leasehold.claim_events and leasehold.shard_has_due', () => {
     expect(await publishedIds(db.pool)).toEqual(expect.arrayContaining(ids));
   });
 
+  test('gives at most 4 MiB of payloads at a time, and never nothing', async () => {
+    const big = 'x'.repeat(1_500_000);
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      ids.push((await append(db.sql, { aggregateId: '1', payload: big })).eventId);
+    }
+    const claimId = uuidv7();
+    const sizes: number[] = [];
+    const seen: string[] = [];
+    for (
+      let batch = await claim(db.sql, { claimId });
+      batch !== undefined;
+      batch = await claim(db.sql, { claimId })
+    ) {
+      sizes.push(batch.events.length);
+      expect(batch.moreDue).toBe(seen.length + batch.events.length < 5);
+      seen.push(...batch.events.map(({ id }) => id));
+      await settle(db.sql, batch, allPublished(batch), true);
+    }
+    expect(sizes).toEqual([2, 2, 1]);
+    expect(seen).toEqual(ids);
+  });
+
   test('ends a lease that was kept when nothing is left', async () => {
     await append(db.sql);
     const claimId = uuidv7();

@@ -17,12 +17,24 @@ const BATCH = { events: 100, aggregates: 20 };
 /** A look-up by key goes through one more page a level of its index. */
 const LEVELS = 2;
 
-async function cost({ pool, short, print, progress }: Lab): Promise<string[]> {
+/** How many events a second one relay brings out of a backlog, when the receiver takes no time. */
+async function recoveryRate({ pool, sql, short }: Lab): Promise<number> {
+  const aggregates = short ? 10 : 40;
+  for (let i = 0; i < aggregates; i += 1) await appendMany(pool, `backlog ${i}`, 250);
+  const publisher = scriptedPublisher();
+  const startedAt = Date.now();
+  while ((await relay(sql, publisher)).batches > 0);
+  return (publisher.published.length * 1000) / (Date.now() - startedAt);
+}
+
+async function cost(lab: Lab): Promise<string[]> {
+  const { pool, short, print, progress } = lab;
   const many = short ? MANY_SHORT : MANY;
   const client = await pool.connect();
   try {
     await fillPublished(pool, FEW);
     const before = await batchCost(client, BATCH);
+    const rateBefore = await recoveryRate(lab);
     for (let filled = FEW; filled < many;) {
       const step = Math.min(500_000, many - filled);
       progress(`${filled} published events`);
@@ -31,12 +43,13 @@ async function cost({ pool, short, print, progress }: Lab): Promise<string[]> {
     }
     await pool.query('vacuum analyze leasehold.outbox_events, leasehold.outbox_published');
     const after = await batchCost(client, BATCH);
-    for (const [published, one] of [
-      [FEW, before],
-      [many, after],
+    const rateAfter = await recoveryRate(lab);
+    for (const [published, one, rate] of [
+      [FEW, before, rateBefore],
+      [many, after, rateAfter],
     ] as const) {
       print(
-        `  ${published} published: a batch of ${one.events} touches ${one.claimPages} pages to claim, ${one.settlePages} to settle`,
+        `  ${published} published: a batch of ${one.events} touches ${one.claimPages} pages to claim, ${one.settlePages} to settle; one relay brings ${Math.round(rate)} events a second out of a backlog`,
       );
     }
     const more = LEVELS * BATCH.events;
@@ -126,6 +139,6 @@ export const outbox: Experiment = {
       await clearOutbox(lab.pool);
       faults.push(...(await part(lab)));
     }
-    return faults;
+    return [...new Set(faults)];
   },
 };

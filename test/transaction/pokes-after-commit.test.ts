@@ -18,6 +18,19 @@ describe('pokes after the commit', () => {
     expect(sent).toHaveLength(2);
   });
 
+  test('one for the relay, however many events', async () => {
+    const { sent, pokes } = recorded();
+    const event = { outcome: 'appended', eventId: 'e', version: 1, createdAt: new Date() } as const;
+    pokes.addEvents([]);
+    await pokes.committed();
+    expect(sent).toEqual([]);
+    pokes.addEvents([event]);
+    pokes.addEvents([event, event]);
+    await pokes.committed();
+    await pokes.committed();
+    expect(sent).toEqual([{ queue: 'outbox', depth: 0, relay: true }]);
+  });
+
   test('also for a job that is due later: the poke finds nothing and sets the wake clock', async () => {
     const { sent, pokes } = recorded();
     pokes.add([job('later', 1_000), job('now', 1)]);

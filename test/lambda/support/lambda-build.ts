@@ -28,8 +28,9 @@ export async function buildLambda(
     platform: 'node',
     format: textOf(properties['Format']) as Format,
     target: textOf(properties['Target']),
-    outExtension: pairsOf(properties['OutExtension']),
-    banner: pairsOf(properties['Banner']),
+    outExtension: Object.fromEntries(
+      listOf(properties['OutExtension']).map((pair) => pair.split('=') as [string, string]),
+    ),
     mainFields: textOf(properties['MainFields']).split(','),
     minify: properties['Minify'] === true,
     sourcemap: properties['Sourcemap'] === true,
@@ -51,16 +52,6 @@ function propertiesOf(resource: string): Node {
     throw new TypeError(`${resource} is not built by esbuild.`);
   }
   return properties;
-}
-
-/** `key=value` each, as SAM takes them; a value may hold further signs of equality. */
-function pairsOf(value: Value | undefined): Record<string, string> {
-  return Object.fromEntries(
-    listOf(value).map((pair) => {
-      const at = pair.indexOf('=');
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
 }
 
 function textOf(value: Value | undefined): string {

@@ -47,7 +47,7 @@ Object.assign(globalThis, {
 
 const [folder = '', handlerName = ''] = process.argv.slice(2);
 const [moduleName = '', exportName = ''] = handlerName.split('.');
-const module = (await import(pathToFileURL(`${folder}/${moduleName}.mjs`).href)) as Readonly<
+const module = (await import(pathToFileURL(`${folder}/${moduleName}.cjs`).href)) as Readonly<
   Record<string, unknown>
 >;
 const handler = module[exportName];
