@@ -24,7 +24,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-const claimPlans = async (queue: string): Promise<ExplainedStatement[]> => {
+const claimPlans = async (queue: string): Promise<readonly ExplainedStatement[]> => {
   const call = 'select * from leasehold.claim($1, $2, $3)';
   // The first calls of a session, and the first one explained, read catalogs; plans are kept from then on.
   await client.query(call, [queue, 'warm-up', uuidv7()]);
