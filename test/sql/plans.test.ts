@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fillQueue } from './support/backlog.ts';
 import { buffers, explained, nodes, type ExplainedStatement } from './support/explained.ts';
-import { claimFaults, MAX_CLAIM_BUFFERS } from './support/plan-rules.ts';
+import { newJob } from './support/lease-core.ts';
+import { ageFloors, holdSnapshot, leaveDeadEntries } from './support/old-snapshot.ts';
+import { claimFaults, MAX_CLAIM_BUFFERS, pagesOf, planFaults } from './support/plan-rules.ts';
 
 /** `npm run prove -- plans` does the same with 1,000, 100,000 and 1,000,000 rows. */
 const ROWS = 50_000;
@@ -24,7 +26,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-const claimPlans = async (queue: string): Promise<ExplainedStatement[]> => {
+const claimPlans = async (queue: string): Promise<readonly ExplainedStatement[]> => {
   const call = 'select * from leasehold.claim($1, $2, $3)';
   // The first calls of a session, and the first one explained, read catalogs; plans are kept from then on.
   await client.query(call, [queue, 'warm-up', uuidv7()]);
@@ -57,30 +59,73 @@ describe('plans of the hot path', () => {
     expect(claimFaults(statements)).toEqual([]);
   });
 
+  /** The lease of a fresh claim, as the first three parameters of a report. */
+  const lease = async (): Promise<[jobId: string, owner: string, token: string]> => {
+    const { rows } = await client.query<{ job_id: string; fencing_token: string }>(
+      'select * from leasehold.claim($1, $2, $3)',
+      ['deep', 'w', uuidv7()],
+    );
+    return rows[0] === undefined ? missing() : [rows[0].job_id, 'w', rows[0].fencing_token];
+  };
+
   test.each([
-    ['heartbeat', 'select * from leasehold.heartbeat($1, $2, $3, 1)'],
-    ['fail', `select * from leasehold.fail($1, $2, $3, '{"code": "x", "message": "X."}')`],
-    ['complete', 'select * from leasehold.complete($1, $2, $3)'],
-  ])('%s finds its job by key and touches few pages', async (_, call) => {
-    const { rows } = await client.query('select * from leasehold.claim($1, $2, $3)', [
-      'deep',
-      'w',
-      uuidv7(),
-    ]);
-    const { job_id: jobId, fencing_token: token } = rows[0] as {
-      job_id: string;
-      fencing_token: string;
-    };
+    ['heartbeat', 30, 'select * from leasehold.heartbeat($1, $2, $3, 1)'],
+    ['fail', 45, `select * from leasehold.fail($1, $2, $3, '{"code": "x", "message": "X."}')`],
+    ['snooze', 40, 'select * from leasehold.snooze($1, $2, $3, 1000)'],
+    ['release', 40, 'select * from leasehold.release($1, $2, $3)'],
+    ['complete', 40, 'select * from leasehold.complete($1, $2, $3)'],
+    [
+      'complete_and_claim',
+      75,
+      `select * from leasehold.complete_and_claim($1, $2, $3, 'deep', gen_random_uuid())`,
+    ],
+  ])('%s finds its job by key and touches fewer than %i pages', async (_, bound, call) => {
     // The first call of a session reads catalogs of every partition; it is not what a busy backend pays.
-    const { rows: earlier } = await client.query('select * from leasehold.claim($1, $2, $3)', [
-      'deep',
-      'w',
-      uuidv7(),
-    ]);
-    const warm = earlier[0] as { job_id: string; fencing_token: string };
-    await client.query(call, [warm.job_id, 'w', warm.fencing_token]);
-    const statements = await explained(client, call, [jobId, 'w', token]);
-    expect(claimFaults(statements)).toEqual([]);
+    await client.query(call, await lease());
+    await explained(client, call, await lease());
+    const statements = await explained(client, call, await lease());
+    expect(planFaults(statements)).toEqual([]);
+    expect(pagesOf(statements)).toBeLessThan(bound);
+  });
+
+  test.each([1, 1_000])(
+    'enqueue_batch of %i jobs, keys and all, reads no table through and touches fewer than 45 pages a job',
+    async (count) => {
+      const call = `select * from leasehold.enqueue_batch($1, 'test')`;
+      const batch = (): string[] => [
+        JSON.stringify(
+          Array.from({ length: count }, (_, i) => ({
+            ...newJob({ queue: 'deep' }),
+            ...(i % 2 === 1 && { ordering_key: `key ${i}`, dedup_key: uuidv7() }),
+          })),
+        ),
+      ];
+      await client.query(call, batch());
+      await explained(client, call, batch());
+      const statements = await explained(client, call, batch());
+      expect(planFaults(statements, { sortsItsInput: true })).toEqual([]);
+      expect(pagesOf(statements)).toBeLessThan(count * 45);
+    },
+  );
+
+  test('refresh_claim_floors reads the claim index alone, whatever it walks', async () => {
+    const old = await holdSnapshot(db.pool);
+    try {
+      await leaveDeadEntries(db.pool, 'held', 500, 50);
+      const call = `select leasehold.refresh_claim_floors('held', true)`;
+      for (let i = 0; i < 3; i += 1) {
+        await client.query(call);
+        await ageFloors(db.pool, 'held');
+      }
+      const statements = await explained(client, call, []);
+      expect(planFaults(statements)).toEqual([]);
+      const read = statements
+        .flatMap(({ plan }) => nodes(plan))
+        .filter((node) => node['Relation Name'] === 'job_state');
+      expect(read.map((node) => node['Index Name'])).toEqual(Array(5).fill('job_state_claim'));
+    } finally {
+      await old.release();
+    }
   });
 
   test('due_queues steps from queue to queue, whatever their depth', async () => {

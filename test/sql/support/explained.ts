@@ -18,15 +18,29 @@ export interface ExplainedStatement {
   readonly plan: PlanNode;
 }
 
+/** The plans of one statement, and the rows that it gave. */
+export interface ExplainedResult<Row> {
+  readonly statements: readonly ExplainedStatement[];
+  readonly rows: Row[];
+}
+
 /**
  * Runs one statement and returns the plans that really ran for it and for every statement inside its routines,
- * innermost first; the last is the statement itself. Uses auto_explain on this session.
+ * innermost first; the last is the statement itself. Uses auto_explain on this session, outside a transaction block.
  */
 export async function explained(
   client: pg.PoolClient,
   text: string,
   values: readonly unknown[],
-): Promise<ExplainedStatement[]> {
+): Promise<readonly ExplainedStatement[]> {
+  return (await runExplained(client, { text, values: [...values] })).statements;
+}
+
+/** The same, with the rows. */
+export async function runExplained<Row extends pg.QueryResultRow>(
+  client: pg.PoolClient,
+  query: pg.QueryConfig,
+): Promise<ExplainedResult<Row>> {
   const statements: ExplainedStatement[] = [];
   const listen = (notice: { message?: string | undefined }): void => {
     const json = /plan:\s*(\{.*\})\s*$/s.exec(notice.message ?? '')?.[1];
@@ -47,12 +61,12 @@ export async function explained(
   `);
   client.on('notice', listen);
   try {
-    await client.query(text, [...values]);
+    const { rows } = await client.query<Row>(query);
+    return { statements, rows };
   } finally {
     client.off('notice', listen);
     await client.query('set auto_explain.log_min_duration = -1');
   }
-  return statements;
 }
 
 /** Every node of a plan, parents before children. */
