@@ -100,7 +100,7 @@ describe('B.1 an idle deployment leaves the database alone', () => {
       },
     };
     await tick({ ...world.deps, sql: recording, schema: { verified: false } });
-    expect(asked.size).toBe(6);
+    expect(asked.size).toBe(7);
     const page = readFileSync('docs/sleep.md', 'utf8');
     expect([...asked].filter((name) => !page.includes(`leasehold.${name}`))).toEqual([]);
   });
