@@ -29,7 +29,7 @@ export const STAGES = [
 export type Stage = (typeof STAGES)[number];
 
 const QUEUE = 'what a job costs';
-const JOBS = 100;
+const JOBS = 200;
 const BATCH = 1_000;
 const WARM_UP = 10;
 /** Jobs between two clean-ups. */
