@@ -5,7 +5,12 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fillQueue } from './support/backlog.ts';
 import { buffers, explained, nodes, type ExplainedStatement } from './support/explained.ts';
 import { newJob } from './support/lease-core.ts';
-import { ageFloors, holdSnapshot, leaveDeadEntries } from './support/old-snapshot.ts';
+import {
+  ageFloors,
+  holdSnapshot,
+  leaveDeadEntries,
+  removeDeadEntries,
+} from './support/old-snapshot.ts';
 import { claimFaults, MAX_CLAIM_BUFFERS, pagesOf, planFaults } from './support/plan-rules.ts';
 
 /** `npm run prove -- plans` does the same with 1,000, 100,000 and 1,000,000 rows. */
@@ -125,6 +130,7 @@ describe('plans of the hot path', () => {
       expect(read.map((node) => node['Index Name'])).toEqual(Array(5).fill('job_state_claim'));
     } finally {
       await old.release();
+      await removeDeadEntries(db.pool);
     }
   });
 
