@@ -41,6 +41,8 @@ const SETTINGS = {
   full_page_writes: 'off',
   max_connections: '200',
   max_wal_size: '4GB',
+  // Tests that read back what they logged do so beside others that log much.
+  wal_keep_size: '4GB',
 };
 
 /** One Postgres for the whole run, with a migrated template database. */
