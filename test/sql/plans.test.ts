@@ -12,6 +12,7 @@ import {
   removeDeadEntries,
 } from './support/old-snapshot.ts';
 import { claimFaults, MAX_CLAIM_BUFFERS, pagesOf, planFaults } from './support/plan-rules.ts';
+import { steadyPages } from './support/steady-pages.ts';
 
 /** `npm run prove -- plans` does the same with 1,000, 100,000 and 1,000,000 rows. */
 const ROWS = 50_000;
@@ -150,17 +151,22 @@ describe('plans of the hot path', () => {
          from generate_series(1, 100000) i`,
         [queue],
       );
-    const pages = async (): Promise<number> => {
-      const statements = await claimPlans('keys');
-      expect(claimFaults(statements)).toEqual([]);
-      return buffers(statements.at(-1)?.plan ?? missing());
-    };
+    const pages = (): Promise<number> =>
+      steadyPages(db.pool, async () => {
+        const call = 'select * from leasehold.claim($1, $2, $3)';
+        const statements = await explained(client, call, ['keys', 'worker', uuidv7()]);
+        expect(planFaults(statements)).toEqual([]);
+        return pagesOf(statements);
+      });
     await fillQueue(db.pool, 'keys', 50_000);
     // Somebody else's jobs first, so that the index has as many levels before as after.
     await park('elsewhere');
     const before = await pages();
     await park('keys');
-    expect(await pages()).toBeLessThanOrEqual(before);
+    const after = await pages();
+    // Where the new version of the row finds room makes one page more or less.
+    expect(after).toBeLessThanOrEqual(before + 1);
+    expect(after).toBeLessThanOrEqual(MAX_CLAIM_BUFFERS);
   }, 60_000);
 
   test('the rules see a fault: a claim by OR over two columns sorts', async () => {
