@@ -29,26 +29,12 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
-  with recursive live (queue) as (
-    (select s.queue from leasehold.job_state s order by s.queue limit 1)
-    union all
-    select (select s.queue from leasehold.job_state s where s.queue > live.queue order by s.queue limit 1)
-    from live
-    where live.queue is not null
-  )
   select
     live.queue, heads.due, heads.expired, heads.oldest_due_at, coalesce(q.weight, 1), coalesce(q.delivery, 'handler'),
     q.target_url
-  from live
+  from leasehold.live_queues() live (queue)
   left join leasehold.queues q on q.name = live.queue
-  cross join lateral (
-    select
-      case coalesce(q.delivery, 'handler')
-        when 'push' then true
-        when 'pull' then false
-        else p_served is null or p_served ? live.queue
-      end
-  ) ours (served)
+  cross join lateral (select leasehold.is_served(live.queue, q.delivery, p_served)) ours (served)
   cross join lateral (
     select
       least(count(*), p_per_queue)::int,
@@ -63,8 +49,7 @@ as $$
       limit p_per_queue
     ) head
   ) heads (due, expired, oldest_due_at)
-  where live.queue is not null
-    and heads.due > 0
+  where heads.due > 0
     and (heads.expired > 0 or ours.served)
     and q.paused_at is null
     and (q.push_resume_at is null or q.push_resume_at <= statement_timestamp())

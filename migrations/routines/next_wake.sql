@@ -17,29 +17,15 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
-  with recursive live (queue) as (
-    (select s.queue from leasehold.job_state s order by s.queue limit 1)
-    union all
-    select (select s.queue from leasehold.job_state s where s.queue > live.queue order by s.queue limit 1)
-    from live
-    where live.queue is not null
-  )
   select least(
     (
       select min(
         case when q.push_resume_at > statement_timestamp() then q.push_resume_at
           else least(waiting.due_at, starts.again_at) end
       )
-      from live
+      from leasehold.live_queues() live (queue)
       left join leasehold.queues q on q.name = live.queue
-      cross join lateral (
-        select
-          case coalesce(q.delivery, 'handler')
-            when 'push' then true
-            when 'pull' then false
-            else p_served is null or p_served ? live.queue
-          end
-      ) ours (served)
+      cross join lateral (select leasehold.is_served(live.queue, q.delivery, p_served)) ours (served)
       cross join lateral (
         select min(head.due_at)
         from (values (0::smallint), (1), (2), (3), (4), (9)) l (lane)
@@ -66,7 +52,7 @@ as $$
         offset q.rate_limit - 1
         limit 1
       ) starts (again_at) on true
-      where live.queue is not null and q.paused_at is null
+      where q.paused_at is null
     ),
     (
       select c.next_slot_at

@@ -226,3 +226,33 @@ describe('leasehold.list_queues and leasehold.queue_document', () => {
       await expect(listQueues(db.sql, { limit })).rejects.toThrow(/limit: must be/);
   });
 });
+
+describe('leasehold.live_queues and is_served', () => {
+  test('each queue with live jobs once, in order, and none without', async () => {
+    const before = await db.pool.query<{ queue: string }>(
+      'select leasehold.live_queues() as queue',
+    );
+    await configureQueue(db.sql, { queue: 'live: none', settings: {}, actor: 'test' });
+    await added(db.sql, { queue: 'live: b' });
+    await added(db.sql, { queue: 'live: a' });
+    await added(db.sql, { queue: 'live: a' });
+    const { rows } = await db.pool.query<{ queue: string }>(
+      'select leasehold.live_queues() as queue',
+    );
+    const names = rows.map(({ queue }) => queue);
+    expect(names).toHaveLength(before.rows.length + 2);
+    expect(names.filter((name) => name.startsWith('live: '))).toEqual(['live: a', 'live: b']);
+  });
+
+  test.each([
+    ['push', '["other"]', true],
+    ['pull', null, false],
+    ['handler', null, true],
+    ['handler', '["other"]', false],
+    [null, '["q"]', true],
+  ])('delivery %s, served %s: %s', async (delivery, served, expected) => {
+    expect(
+      await value('select leasehold.is_served($1, $2, $3::jsonb)', ['q', delivery, served]),
+    ).toBe(expected);
+  });
+});
