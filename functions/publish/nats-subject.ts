@@ -1,4 +1,4 @@
-import type { PublishedEvent } from '../../shared/publish/publisher.ts';
+import type { PublishedEvent } from '../../shared/published-event.ts';
 
 /**
  * The subject of an event: `<prefix>.<aggregate type>.<aggregate id>.<event type>`. The type and the id of the aggregate are

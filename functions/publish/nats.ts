@@ -3,7 +3,8 @@ import { errors, headers as natsHeaders, type NatsConnection } from '@nats-io/na
 import { NATS_TIMEOUT_MS } from '../../shared/limits.ts';
 import { cloudEventHeaders } from '../../shared/publish/cloud-event-headers.ts';
 import { cloudEventAttributes } from '../../shared/publish/cloud-event.ts';
-import type { PublishedEvent, PublishOutcome, Publisher } from '../../shared/publish/publisher.ts';
+import type { PublishedEvent } from '../../shared/published-event.ts';
+import type { PublishOutcome, Publisher } from '../../shared/publish/publisher.ts';
 import { safeText } from '../../shared/safe-text.ts';
 import { natsSubject } from './nats-subject.ts';
 

@@ -1,7 +1,7 @@
 import { waitAtMost } from '../../shared/bounded-wait.ts';
 import { inParallel } from '../../shared/in-parallel.ts';
 import { MAX_CONCURRENT_PUBLISHES, PUBLISH_TIMEOUT_MS } from '../../shared/limits.ts';
-import type { ClaimedEvent } from '../../shared/outbox/claim-events.ts';
+import type { PublishedEvent } from '../../shared/published-event.ts';
 import type { PublishResult } from '../../shared/outbox/settle-events.ts';
 import type { Clock, Log, Timer } from '../../shared/ports.ts';
 import type { PublishOutcome, Publisher } from '../../shared/publish/publisher.ts';
@@ -16,7 +16,7 @@ export interface PublishBatchDeps {
 
 export interface PublishBatchInput {
   /** Of one aggregate in the order of their versions. */
-  readonly events: readonly ClaimedEvent[];
+  readonly events: readonly PublishedEvent[];
   readonly receiver: ReceiverState;
   /** Local milliseconds after which no further event is started. */
   readonly startUntil: number;
@@ -59,7 +59,7 @@ function mustStop({ clock }: PublishBatchDeps, input: PublishBatchInput): boolea
 /** Never rejects, and ends in time whatever the publisher does. */
 async function publishOne(
   { publisher, timer, log }: PublishBatchDeps,
-  event: ClaimedEvent,
+  event: PublishedEvent,
   signal: AbortSignal,
 ): Promise<PublishOutcome> {
   const answer = await waitAtMost(
@@ -88,7 +88,7 @@ function failed(code: string, message: string): PublishOutcome & { outcome: 'fai
   return { outcome: 'failed', error: { code, message } };
 }
 
-function resultOf(event: ClaimedEvent, outcome: PublishOutcome): PublishResult {
+function resultOf(event: PublishedEvent, outcome: PublishOutcome): PublishResult {
   if (outcome.outcome === 'published') return { id: event.id, outcome: 'published' };
   return { ...outcome, id: event.id, attempt: event.attempt };
 }

@@ -1,5 +1,7 @@
-import type { JsonObject, JsonValue } from '../json-value.ts';
 import type { Sql, SqlOptions } from '../ports.ts';
+import type { PublishedEvent } from '../published-event.ts';
+import { EVENT_COLUMNS, eventOf } from './event-row.ts';
+import type { EventRow } from './event-row.ts';
 
 export interface ClaimEventsInput {
   /** The relay, 1 to 200 characters. */
@@ -13,25 +15,6 @@ export interface ClaimEventsInput {
   readonly leaseSeconds: number;
   /** 1 to 500 events. */
   readonly limit: number;
-}
-
-/** An event whose turn it is. */
-export interface ClaimedEvent {
-  readonly id: string;
-  readonly aggregateType: string;
-  readonly aggregateId: string;
-  readonly version: number;
-  readonly type: string;
-  readonly schemaVersion: number;
-  /** Undefined: no body. */
-  readonly payload: JsonValue | undefined;
-  /** The payload's text, with every digit that the producer wrote; undefined with it. */
-  readonly payloadJson: string | undefined;
-  readonly headers: JsonObject;
-  readonly occurredAt: string;
-  readonly createdAt: string;
-  /** From 1. */
-  readonly attempt: number;
 }
 
 /** A lease on one shard of the outbox. */
@@ -48,7 +31,7 @@ export interface ClaimedEvents {
   /** Left when the database answered. */
   readonly leaseRemainingMs: number;
   /** Events of one aggregate in the order of their versions. */
-  readonly events: readonly ClaimedEvent[];
+  readonly events: readonly PublishedEvent[];
   /** Whether the shard has more behind these. */
   readonly moreDue: boolean;
 }
@@ -66,8 +49,7 @@ export async function claimEvents(
   options?: SqlOptions,
 ): Promise<ClaimedEvents | undefined> {
   const rows = await sql.query<ClaimedRow>(
-    `select shard, fencing_token, lease_remaining_ms, event_id, aggregate_type, aggregate_id, version, type,
-       schema_version, payload::text as payload_json, headers, occurred_at, created_at, attempt, more_due
+    `select shard, fencing_token, lease_remaining_ms, ${EVENT_COLUMNS}, attempt, more_due
      from leasehold.claim_events($1::text, $2::uuid, $3::int, $4::int)`,
     [input.owner, input.claimId, input.leaseSeconds, input.limit],
     options,
@@ -82,35 +64,18 @@ export async function claimEvents(
   };
 }
 
-type ClaimedRow = {
+type ClaimedRow = EventRow & {
   shard: number;
   fencing_token: string;
   lease_remaining_ms: string;
-  event_id: string;
-  aggregate_type: string;
-  aggregate_id: string;
-  version: string;
-  type: string;
-  schema_version: number;
-  payload_json: string | null;
-  headers: JsonObject;
-  occurred_at: Date;
-  created_at: Date;
   attempt: number;
   more_due: boolean;
 };
 
-function claimedEvent(row: ClaimedRow): ClaimedEvent {
+function claimedEvent(row: ClaimedRow): PublishedEvent {
   return {
-    id: row.event_id,
-    aggregateType: row.aggregate_type,
-    aggregateId: row.aggregate_id,
-    version: Number(row.version),
-    type: row.type,
-    schemaVersion: row.schema_version,
-    payload: row.payload_json === null ? undefined : (JSON.parse(row.payload_json) as JsonValue),
+    ...eventOf(row),
     payloadJson: row.payload_json ?? undefined,
-    headers: row.headers,
     occurredAt: row.occurred_at.toISOString(),
     createdAt: row.created_at.toISOString(),
     attempt: row.attempt,

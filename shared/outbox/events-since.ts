@@ -1,21 +1,14 @@
-import type { JsonObject, JsonValue } from '../json-value.ts';
 import type { Sql, SqlOptions } from '../ports.ts';
+import { EVENT_COLUMNS, eventOf } from './event-row.ts';
+import type { EventRow } from './event-row.ts';
 
 /** An event of the feed. */
-export interface FedEvent {
+export interface FedEvent extends ReturnType<typeof eventOf> {
   /** Ask for what comes after it. */
   readonly cursor: string;
-  readonly id: string;
-  readonly aggregateType: string;
-  readonly aggregateId: string;
-  readonly version: number;
-  readonly type: string;
-  readonly schemaVersion: number;
-  /** Undefined: no body, or one that retention has taken (`payloadDroppedAt`). */
-  readonly payload: JsonValue | undefined;
-  readonly headers: JsonObject;
   readonly occurredAt: Date;
   readonly createdAt: Date;
+  /** When retention took the payload, which is then undefined. */
   readonly payloadDroppedAt: Date | null;
 }
 
@@ -34,39 +27,18 @@ export async function eventsSince(
   options?: SqlOptions,
 ): Promise<FedEvent[]> {
   const rows = await sql.query<FedRow>(
-    `select cursor, event_id, aggregate_type, aggregate_id, version, type, schema_version, payload::text as payload_json,
-       headers, occurred_at, created_at, payload_dropped_at
+    `select cursor, ${EVENT_COLUMNS}, payload_dropped_at
      from leasehold.events_since($1::text, $2::int)`,
     [input.cursor ?? null, input.limit],
     options,
   );
   return rows.map((row) => ({
+    ...eventOf(row),
     cursor: row.cursor,
-    id: row.event_id,
-    aggregateType: row.aggregate_type,
-    aggregateId: row.aggregate_id,
-    version: Number(row.version),
-    type: row.type,
-    schemaVersion: row.schema_version,
-    payload: row.payload_json === null ? undefined : (JSON.parse(row.payload_json) as JsonValue),
-    headers: row.headers,
     occurredAt: row.occurred_at,
     createdAt: row.created_at,
     payloadDroppedAt: row.payload_dropped_at,
   }));
 }
 
-type FedRow = {
-  cursor: string;
-  event_id: string;
-  aggregate_type: string;
-  aggregate_id: string;
-  version: string;
-  type: string;
-  schema_version: number;
-  payload_json: string | null;
-  headers: JsonObject;
-  occurred_at: Date;
-  created_at: Date;
-  payload_dropped_at: Date | null;
-};
+type FedRow = EventRow & { cursor: string; payload_dropped_at: Date | null };

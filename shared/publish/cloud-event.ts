@@ -1,4 +1,4 @@
-import type { PublishedEvent } from './publisher.ts';
+import type { PublishedEvent } from '../published-event.ts';
 
 /** The attributes of an event in CloudEvents 1.0, by name; texts and 32-bit integers, as the standard has it. */
 export type CloudEventAttributes = Readonly<Record<string, string | number>>;

@@ -3,7 +3,7 @@ import { cloudEventHeaders } from './cloud-event-headers.ts';
 import { cloudEventJson } from './cloud-event-json.ts';
 import { cloudEventAttributes } from './cloud-event.ts';
 import type { CloudEventAttributes } from './cloud-event.ts';
-import type { PublishedEvent } from './publisher.ts';
+import type { PublishedEvent } from '../published-event.ts';
 
 /**
  * How an event is written into a request, both by the HTTP binding of CloudEvents 1.0: `structured`, everything in the

@@ -5,7 +5,8 @@ import type { Secret } from '../secret.ts';
 import { judgeAnswer } from './http-answer.ts';
 import { eventRequest } from './http-request.ts';
 import type { HttpFormat } from './http-request.ts';
-import type { PublishedEvent, PublishOutcome, Publisher } from './publisher.ts';
+import type { PublishedEvent } from '../published-event.ts';
+import type { PublishOutcome, Publisher } from './publisher.ts';
 
 export interface HttpPublisherOptions {
   /** Where every event is POSTed to. */

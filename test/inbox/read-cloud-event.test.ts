@@ -8,7 +8,7 @@ import {
   type ReadOutcome,
 } from '../../shared/inbox/read-cloud-event.ts';
 import { eventRequest } from '../../shared/publish/http-request.ts';
-import type { PublishedEvent } from '../../shared/publish/publisher.ts';
+import type { PublishedEvent } from '../../shared/published-event.ts';
 import { publishedEvent } from '../broker/support/published-event.ts';
 
 const KEY = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;

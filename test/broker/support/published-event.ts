@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import type { PublishedEvent } from '../../../shared/publish/publisher.ts';
+import type { PublishedEvent } from '../../../shared/published-event.ts';
 
 /** An event as the relay hands it to a publisher. */
 export function publishedEvent(overrides: Partial<PublishedEvent> = {}): PublishedEvent {

@@ -1,8 +1,5 @@
-import type {
-  PublishedEvent,
-  PublishOutcome,
-  Publisher,
-} from '../../../shared/publish/publisher.ts';
+import type { PublishedEvent } from '../../../shared/published-event.ts';
+import type { PublishOutcome, Publisher } from '../../../shared/publish/publisher.ts';
 
 /** A publisher in this process that keeps what it was given, and answers as the test says. */
 export interface ScriptedPublisher extends Publisher {

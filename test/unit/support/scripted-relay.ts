@@ -1,7 +1,8 @@
 import type { RelayReport } from '../../../functions/relay/relay-pass.ts';
 import { relayPass } from '../../../functions/relay/relay-pass.ts';
 import type { Sql, SqlRow, SqlValue } from '../../../shared/ports.ts';
-import type { PublishedEvent, PublishOutcome } from '../../../shared/publish/publisher.ts';
+import type { PublishedEvent } from '../../../shared/published-event.ts';
+import type { PublishOutcome } from '../../../shared/publish/publisher.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLog } from './recording-log.ts';
 
