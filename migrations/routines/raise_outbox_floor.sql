@@ -4,8 +4,9 @@
 -- floor on a claim does not walk them. The rule is that of leasehold.refresh_claim_floors: a producer has its transaction id
 -- before it draws a position, and p_base is the newest position from before this transaction had its own id. So whoever has
 -- an id from next_xid of the row before on lies above its floor_base; older ones that still write are suspects until a read
--- from 0 on has ruled them out. (The end of a snapshot would not do for next_xid: it may lie below ids that are given out.) Such a read is made when a suspect has
--- ended, and every ten seconds at most otherwise. The caller has locked the shard's row. Internal: claim_events calls it.
+-- from 0 on has ruled them out. (The end of a snapshot would not do for next_xid: it may lie below ids that are given out.)
+-- Such a read is made when a suspect has ended, and every ten seconds at most otherwise. The caller has locked the shard's
+-- row. Internal: claim_events calls it.
 create or replace function leasehold.raise_outbox_floor(s leasehold.outbox_shards, p_now timestamptz, p_base bigint)
 returns bigint
 language plpgsql
