@@ -1,7 +1,7 @@
 import type { Sql, SqlOptions } from '../ports.ts';
 
 /** The newest migration that this code knows. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 export interface SchemaVersion {
   /** The newest migration of the database. */
