@@ -33,6 +33,7 @@ export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App
     const startedAt = deps.clock.now();
     context.set('requestId', requestIdOf(context.req.header('x-request-id'), deps.ids));
     context.set('startedAt', startedAt);
+    context.set('callApp', async (request) => await app.fetch(request));
     context.set(
       'trace',
       readTraceContext(context.req.header('traceparent'), context.req.header('tracestate')),
@@ -60,6 +61,7 @@ export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App
         const caller = await authorise(context, requestDeps, route.access);
         context.set('actor', caller.actor);
         context.set('queues', caller.queues);
+        context.set('scopes', caller.scopes);
         if (caller.byToken) {
           await checkRate(deps, { actor: caller.actor, method: route.method, route: path });
         }

@@ -9,6 +9,8 @@ import { verifyToken } from './verify-token.ts';
 
 const CHALLENGE = 'Bearer realm="leasehold"';
 
+const NO_SCOPES: ReadonlySet<string> = new Set();
+
 type AuthDeps = Pick<AppDeps, 'config' | 'clock' | 'timer' | 'ids' | 'log' | 'jwks'>;
 
 /** Who is calling, from the credential alone. */
@@ -19,6 +21,8 @@ export interface Caller {
   readonly actor: string;
   /** The only queues the credential is for; undefined: all. */
   readonly queues: ReadonlySet<string> | undefined;
+  /** What a token allows. */
+  readonly scopes: ReadonlySet<string>;
   /** Whether a token says so: somebody outside, whom a rate limit is for. */
   readonly byToken: boolean;
 }
@@ -35,9 +39,11 @@ export async function authorise(
 ): Promise<Caller> {
   switch (access?.kind) {
     case 'public':
-      return { actor: 'anonymous', queues: undefined, byToken: false };
+      return { actor: 'anonymous', queues: undefined, scopes: NO_SCOPES, byToken: false };
     case 'token':
       return await authoriseToken(context, deps, access.scope);
+    case 'any_token':
+      return await authoriseToken(context, deps, undefined);
     case 'poke_or_token':
       return context.req.header('webhook-signature') === undefined
         ? await authoriseToken(context, deps, access.scope)
@@ -52,7 +58,7 @@ export async function authorise(
 async function authoriseToken(
   context: RouteContext,
   deps: AuthDeps,
-  scope: Scope,
+  scope: Scope | undefined,
 ): Promise<Caller> {
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(
     context.req.header('authorization') ?? '',
@@ -69,12 +75,12 @@ async function authoriseToken(
     });
   }
   const { subject, scopes, queues } = verified.token;
-  if (!scopes.includes(scope)) {
+  if (scope !== undefined && !scopes.includes(scope)) {
     throw new HttpFault('forbidden', `The token lacks the scope "${scope}".`, {
       'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
     });
   }
-  return { actor: subject, queues, byToken: true };
+  return { actor: subject, queues, scopes: new Set(scopes), byToken: true };
 }
 
 async function authorisePoke(
@@ -91,7 +97,12 @@ async function authorisePoke(
     },
   );
   if (outcome.outcome === 'verified') {
-    return { actor: `worker/${ids.uuidv7()}`, queues: undefined, byToken: false };
+    return {
+      actor: `worker/${ids.uuidv7()}`,
+      queues: undefined,
+      scopes: NO_SCOPES,
+      byToken: false,
+    };
   }
   log.warn('poke_refused', { reason: outcome.reason });
   throw new HttpFault('bad_signature', 'The poke is not signed with a key of this deployment.', {

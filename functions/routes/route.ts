@@ -8,6 +8,8 @@ import type { AppDeps } from '../deps.ts';
 export type Access =
   | { readonly kind: 'public' }
   | { readonly kind: 'token'; readonly scope: Scope }
+  /** A token of any scope: what is done on its behalf asks for the scope of that. */
+  | { readonly kind: 'any_token' }
   /** A signed poke, or a token with the scope. */
   | { readonly kind: 'poke_or_token'; readonly scope: Scope };
 
@@ -19,11 +21,15 @@ export interface RequestVariables {
   actor: string;
   /** The only queues the credential is for; undefined: all. See `middleware/queue-access.ts`. */
   queues: ReadonlySet<string> | undefined;
+  /** What the credential allows; none where it is no token. */
+  scopes: ReadonlySet<string>;
   /** Pattern of the path, for the log: it holds no ids. */
   route: string | undefined;
   trace: TraceContext | undefined;
   /** The body, when something before the route had to read it. */
   bodyBytes: Uint8Array | undefined;
+  /** Sends another request of the same caller through the whole app, as if it had come from outside. */
+  callApp: (request: Request) => Promise<Response>;
 }
 
 export type AppEnv = { Variables: RequestVariables };
@@ -38,5 +44,7 @@ export interface Route {
   readonly database: boolean;
   /** A POST whose repeats are no business of an `Idempotency-Key`. Default: the key is heeded on every POST. */
   readonly idempotencyKey?: 'ignored';
+  /** Another protocol, or a page: not in the contract of the API. Default: it is in it. */
+  readonly contract?: 'none';
   handle(context: RouteContext, deps: AppDeps): Response | Promise<Response>;
 }

@@ -25,7 +25,7 @@ const ID = '01900000-0000-7000-8000-000000000001';
 const CLOSED = ROUTES.filter(({ access }) => access.kind !== 'public').map((route) => ({
   method: route.method,
   path: route.path.replace(':id', ID).replaceAll(/:[a-z]+/g, 'x'),
-  scope: route.access.kind === 'public' ? '' : route.access.scope,
+  scope: 'scope' in route.access ? route.access.scope : undefined,
 }));
 
 function withToken(token: string): Promise<Answer> {
@@ -54,7 +54,7 @@ describe('S2.8 actors are authenticated', () => {
     expect(app.http.endpoint.requests).toBe(before);
   });
 
-  test.each(CLOSED)(
+  test.each(CLOSED.filter(({ scope }) => scope !== undefined))(
     '$method $path is 403 without the scope $scope',
     async ({ method, path, scope }) => {
       const others = [...SCOPES, 'readx'].filter((name) => name !== scope).join(' ');
