@@ -18,6 +18,7 @@ import {
   readEventFeed,
   readOutboxMetrics,
 } from './outbox.ts';
+import { readOverviewRoute } from './overview.ts';
 import { replayEventsRoute, skipEventsRoute } from './quarantined-events.ts';
 import {
   listQueuesRoute,
@@ -62,6 +63,7 @@ export const ROUTES: readonly Route[] = [
   failLease,
   releaseLease,
   snoozeLease,
+  readOverviewRoute,
   listQueuesRoute,
   readQueue,
   putQueue,

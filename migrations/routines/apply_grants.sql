@@ -27,7 +27,8 @@ declare
   v_reader constant text[] := array[
     'get_job', 'list_jobs', 'list_dead_letters', 'matching_dead_letters', 'blocked_keys', 'queue_document', 'list_queues',
     'get_schedule', 'list_schedules', 'due_queues', 'next_wake', 'schema_version', 'job_queues', 'last_turn',
-    'get_outbox_event', 'list_outbox_events', 'aggregate_events', 'events_since', 'outbox_metrics', 'outbox_next_due'
+    'get_outbox_event', 'list_outbox_events', 'aggregate_events', 'events_since', 'outbox_metrics', 'outbox_next_due',
+    'overview'
   ];
   v_operator constant text[] := v_reader || array[
     'cancel', 'edit_job', 'set_queue_paused', 'configure_queue', 'redrive', 'discard', 'note_dead_letter', 'settle_effect',

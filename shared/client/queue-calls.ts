@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 
+import type { Overview } from '../queue/overview.ts';
 import type { QueueDocument } from '../queue/queue-settings.ts';
+import { overviewResponse } from '../schemas/overview-response.ts';
 import type { queueSettingsRequest } from '../schemas/queue-settings-request.ts';
 import {
   blockedKeysResponse,
@@ -26,6 +28,8 @@ export interface PageQuery {
 type Switch = CallOptions & { readonly reason?: string };
 
 export interface QueueCalls {
+  /** How they fare, the one that waits longest first; each call wakes a database that sleeps. */
+  overview(options?: CallOptions): Promise<Overview>;
   /** By name. */
   list(query?: PageQuery, options?: CallOptions): Promise<QueuePageResponse>;
   get(queue: string, options?: CallOptions): Promise<QueueDocument | undefined>;
@@ -59,6 +63,10 @@ export function queueCalls(transport: Transport): QueueCalls {
     return value;
   };
   return {
+    overview: async (options) => {
+      const call = { method: 'GET', path: '/v1/overview', answer: overviewResponse } as const;
+      return (await transport({ ...call, ...options })).value;
+    },
     list: async (query = {}, options) => {
       const call = { method: 'GET', path: '/v1/queues', query: { ...query } } as const;
       return (await transport({ ...call, answer: queuePageResponse, ...options })).value;

@@ -40,6 +40,7 @@ import {
   eventSummaryResponse,
   outboxMetricsResponse,
 } from '../schemas/outbox-response.ts';
+import { overviewResponse } from '../schemas/overview-response.ts';
 import { pauseRequest } from '../schemas/pause-request.ts';
 import { problemResponse } from '../schemas/problem-response.ts';
 import {
@@ -99,6 +100,7 @@ export const COMPONENTS = {
   QueueSettings: queueSettingsRequest,
   Queue: queueResponse,
   SwitchedQueue: switchedQueueResponse,
+  Overview: overviewResponse,
   QueuePage: queuePageResponse,
   PauseRequest: pauseRequest,
   BlockedKeys: blockedKeysResponse,

@@ -8,6 +8,18 @@ const params = { queue: queueName };
 
 export const QUEUE_OPERATIONS: readonly Operation[] = [
   {
+    id: 'readOverview',
+    method: 'get',
+    path: '/v1/overview',
+    tag,
+    summary: 'See how the queues fare',
+    description:
+      'The queue that waits longest first. From bounded reads: counts stop at 1,000, at most 200 queues are told of, and a series covers the last hour or the newest 10,000 events. Each call wakes a database that sleeps. A token for certain queues sees those.',
+    access: 'read',
+    database: true,
+    success: { 200: { description: 'The queues.', schema: 'Overview' } },
+  },
+  {
     id: 'listQueues',
     method: 'get',
     path: '/v1/queues',

@@ -1,12 +1,7 @@
+import type { CappedCount } from '../capped-count.ts';
 import type { Sql, SqlOptions } from '../ports.ts';
 
-/** A count that stops at 10,000. */
-export interface CappedCount {
-  readonly count: number;
-  readonly capped: boolean;
-}
-
-/** How the outbox and its consumers fare; in the words of the API. Instants are ISO 8601. */
+/** How the outbox and its consumers fare; in the words of the API. Instants are ISO 8601; counts stop at 10,000. */
 export interface OutboxMetrics {
   /** Of what waits, held and quarantined events among it; null: nothing waits. */
   readonly oldest_unpublished_seconds: number | null;

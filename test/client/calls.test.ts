@@ -140,6 +140,7 @@ describe('operators', () => {
     expect(await queues.resume('q')).toMatchObject({ paused: null, changed: true });
     expect(await queues.blockedKeys('q')).toEqual({ keys: [], next_cursor: null });
     expect((await queues.list({ limit: 200 })).queues.map(({ name }) => name)).toContain('q');
+    expect((await queues.overview()).queues.map(({ name }) => name)).toContain('q');
   });
 
   test('dead letters', async () => {

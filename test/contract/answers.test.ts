@@ -139,6 +139,7 @@ describe('S2.9 real answers are as the contract says', () => {
     await call('PUT', '/v1/queues/q', { body: { weight: 3, concurrency_limit: null } });
     await post('/v1/queues/q/pause', { reason: 'r' });
     await call('GET', '/v1/queues/q');
+    expect((await call('GET', '/v1/overview')).body['queues']).not.toEqual([]);
     await post('/v1/queues/q/resume');
     expect((await call('GET', '/v1/queues/none')).status).toBe(404);
     await enqueue('q', { ordering_key: 'o' });

@@ -41,6 +41,7 @@ const READER = [
   'next_wake',
   'outbox_metrics',
   'outbox_next_due',
+  'overview',
   'queue_document',
   'schema_version',
 ];

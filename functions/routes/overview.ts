@@ -1,0 +1,14 @@
+import { defined } from '../../shared/defined.ts';
+import { readOverview } from '../../shared/queue/overview.ts';
+import { queuesOf } from '../middleware/queue-access.ts';
+import type { Route } from './route.ts';
+
+/** How the queues fare; with a token for certain queues, those. */
+export const readOverviewRoute: Route = {
+  method: 'GET',
+  path: '/v1/overview',
+  access: { kind: 'token', scope: 'read' },
+  database: true,
+  handle: async (context, deps) =>
+    context.json(await readOverview(deps.sql, defined({ queues: queuesOf(context) }))),
+};
