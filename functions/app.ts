@@ -11,7 +11,7 @@ import { withIdempotencyKey } from './middleware/idempotency.ts';
 import { knownError, problemResponse, PROBLEMS } from './middleware/problem.ts';
 import { checkRate } from './middleware/rate-limit.ts';
 import { requestIdOf } from './middleware/request-id.ts';
-import { ROUTES } from './routes/index.ts';
+import { OTHER_ROUTES, ROUTES } from './routes/index.ts';
 import type { AppEnv, Route } from './routes/route.ts';
 import { ensureSchema } from './schema-gate.ts';
 
@@ -26,7 +26,10 @@ export interface App {
  * @param routes other than the product's own, for tests
  * @example const response = await createApp(deps).fetch(new Request('https://any/v1/health'));
  */
-export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App {
+export function createApp(
+  deps: AppDeps,
+  routes: readonly Route[] = [...ROUTES, ...OTHER_ROUTES],
+): App {
   const app = new Hono<AppEnv>({ router: new LinearRouter() });
 
   app.use(async (context, next) => {
@@ -40,7 +43,7 @@ export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App
     );
     await next();
     context.header('x-request-id', context.get('requestId'));
-    context.header('cache-control', 'no-store');
+    if (!context.res.headers.has('cache-control')) context.header('cache-control', 'no-store');
     context.header('x-content-type-options', 'nosniff');
     deps.log.info('request_served', {
       request_id: context.get('requestId'),
@@ -61,6 +64,7 @@ export function createApp(deps: AppDeps, routes: readonly Route[] = ROUTES): App
         const caller = await authorise(context, requestDeps, route.access);
         context.set('actor', caller.actor);
         context.set('queues', caller.queues);
+        context.set('expiresAtMs', caller.expiresAtMs);
         context.set('scopes', caller.scopes);
         if (caller.byToken) {
           await checkRate(deps, { actor: caller.actor, method: route.method, route: path });

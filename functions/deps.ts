@@ -6,6 +6,7 @@ import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../sh
 import type { WakeClock } from '../shared/wake/wake-clock.ts';
 import type { Publisher } from '../shared/publish/publisher.ts';
 import type { Background } from './background.ts';
+import type { BoardAssets } from './board/board-assets.ts';
 import type { ContractTexts } from './contract-texts.ts';
 import { createJsonLog } from './json-log.ts';
 import { createJwksCache } from './middleware/jwks.ts';
@@ -50,6 +51,8 @@ export interface AppDeps extends IsolateDeps {
   readonly invocationMs: number;
   /** For how much of it jobs are taken behind the first one, in milliseconds; half of it at most, and when absent. */
   readonly takesMoreMs?: number;
+  /** Script and style of the board; without them it has none. */
+  readonly assets?: BoardAssets;
   /** The deployment's own limit on calls; none when absent. */
   readonly rateLimit?: RateLimit;
 }

@@ -3,6 +3,7 @@ import { CLOUDFLARE_WORKERS } from '../shared/platform.ts';
 import type { Poker } from '../shared/ports.ts';
 import type { WakeClock } from '../shared/wake/wake-clock.ts';
 import type { Background } from './background.ts';
+import type { BoardAssets } from './board/board-assets.ts';
 import { createIsolateDeps } from './deps.ts';
 import type { AppDeps, IsolateDeps } from './deps.ts';
 import { HANDLERS } from './handlers/index.ts';
@@ -30,6 +31,8 @@ export interface WorkerEnv {
   readonly SELF?: Fetcher;
   /** The durable objects of `wake/durable-wake-clock.ts`; without them each tick of the cron looks into the database. */
   readonly WAKE_CLOCK?: { getByName(name: string): WakeClockStub };
+  /** The files of `functions/board/assets`; without them there is no board. */
+  readonly ASSETS?: Fetcher;
   /** Variables and secrets, see `Config`. */
   readonly [name: string]: unknown;
 }
@@ -71,6 +74,7 @@ export function invocationDeps(
       inFlight: isolate.pokes,
     }),
     wake: wakeOf(env, isolate),
+    ...(env.ASSETS === undefined ? {} : { assets: assetsOf(env.ASSETS) }),
     invocationMs: INVOCATION_MS,
   };
 }
@@ -116,6 +120,13 @@ function wakeOf(env: WorkerEnv, { deps, wakes }: Isolate): WakeClock {
     { wakeAt: async (at) => await wakeClockOf(env)?.wakeAt(at) },
     { ...deps, batch: wakes },
   );
+}
+
+/** Whatever the host says: of the address, the files know the path alone. */
+function assetsOf(files: Fetcher): BoardAssets {
+  return {
+    fetch: (name, headers) => files.fetch(`https://leasehold.internal/${name}`, { headers }),
+  };
 }
 
 function pokerOf(env: WorkerEnv, isolate: IsolateDeps): Poker {

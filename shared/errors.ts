@@ -6,6 +6,7 @@ export const ERROR_CODES = [
   'unsupported_media_type',
   'unauthenticated',
   'forbidden',
+  'csrf_refused',
   'not_found',
   'method_not_allowed',
   'job_id_conflict',

@@ -146,6 +146,12 @@ export const MAX_JWKS_BYTES = 64 * 1024;
 export const MAX_JWKS_KEYS = 100;
 /** Longer texts are not tokens of ours; checked before any cryptography. */
 export const MAX_TOKEN_CHARS = 8192;
+/** A session of the board keeps its token in a cookie, and browsers take cookies of 4,096 bytes, name and all. */
+export const MAX_SESSION_TOKEN_CHARS = 3800;
+/** A browser forgets a session after this time, however long its token counts. */
+export const MAX_SESSION_SECONDS = 7 * 24 * 60 * 60;
+/** Script and style of the board, compressed, together. */
+export const MAX_BOARD_BYTES = 80_000;
 
 /** A shorter snooze would be a busy loop that spends no attempts. */
 export const MIN_SNOOZE_SECONDS = 1;

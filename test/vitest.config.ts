@@ -4,7 +4,11 @@ import { poolerBinary } from './support/pooler.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const RUNTIME_TESTS = ['test/runtime/**/*.test.ts', 'test/behaviour/workerd.test.ts'];
+const RUNTIME_TESTS = [
+  'test/runtime/**/*.test.ts',
+  'test/browser/**/*.test.ts',
+  'test/behaviour/workerd.test.ts',
+];
 /** What the product does with the database, without the tests of the tools around it. */
 const DATABASE_TESTS = ['sql', 'races', 'routes', 'outbox'].map(
   (room) => `test/${room}/**/*.test.ts`,

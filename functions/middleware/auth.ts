@@ -4,12 +4,12 @@ import { verifyWebhook } from '../../shared/webhook.ts';
 import type { AppDeps } from '../deps.ts';
 import { HttpFault } from '../http-fault.ts';
 import type { Access, RouteContext } from '../routes/route.ts';
+import { credentialOf } from './credential.ts';
+import { requireOwnPage } from './csrf.ts';
 import { readBody } from './read-body.ts';
 import { verifyToken } from './verify-token.ts';
 
 const CHALLENGE = 'Bearer realm="leasehold"';
-
-const NO_SCOPES: ReadonlySet<string> = new Set();
 
 type AuthDeps = Pick<AppDeps, 'config' | 'clock' | 'timer' | 'ids' | 'log' | 'jwks'>;
 
@@ -23,14 +23,23 @@ export interface Caller {
   readonly queues: ReadonlySet<string> | undefined;
   /** What a token allows. */
   readonly scopes: ReadonlySet<string>;
+  /** When the token ends; undefined: there is none. */
+  readonly expiresAtMs: number | undefined;
   /** Whether a token says so: somebody outside, whom a rate limit is for. */
   readonly byToken: boolean;
 }
 
+const NO_TOKEN: Omit<Caller, 'actor'> = {
+  queues: undefined,
+  scopes: new Set(),
+  expiresAtMs: undefined,
+  byToken: false,
+};
+
 /**
  * Decides who is calling and whether they may. Closed by default: an access that is missing or unknown lets nobody in.
  *
- * @throws {LeaseholdError} `unauthenticated`, `bad_signature`, `forbidden`, `sign_in_unavailable`
+ * @throws {LeaseholdError} `unauthenticated`, `bad_signature`, `forbidden`, `csrf_refused`, `sign_in_unavailable`
  */
 export async function authorise(
   context: RouteContext,
@@ -39,7 +48,7 @@ export async function authorise(
 ): Promise<Caller> {
   switch (access?.kind) {
     case 'public':
-      return { actor: 'anonymous', queues: undefined, scopes: NO_SCOPES, byToken: false };
+      return { actor: 'anonymous', ...NO_TOKEN };
     case 'token':
       return await authoriseToken(context, deps, access.scope);
     case 'any_token':
@@ -60,27 +69,27 @@ async function authoriseToken(
   deps: AuthDeps,
   scope: Scope | undefined,
 ): Promise<Caller> {
-  const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(
-    context.req.header('authorization') ?? '',
-  )?.[1];
-  if (token === undefined) {
+  const credential = credentialOf(context);
+  if (credential === undefined) {
     throw new HttpFault('unauthenticated', 'Send a bearer token in the Authorization header.', {
       'www-authenticate': CHALLENGE,
     });
   }
+  const { from, token } = credential;
   const verified = await verifyToken(token, deps);
   if (!verified.ok) {
     throw new HttpFault('unauthenticated', verified.message, {
       'www-authenticate': `${CHALLENGE}, error="invalid_token"`,
     });
   }
-  const { subject, scopes, queues } = verified.token;
+  if (from === 'cookie') await requireOwnPage(context, deps, token);
+  const { subject, scopes, queues, expiresAtMs } = verified.token;
   if (scope !== undefined && !scopes.includes(scope)) {
     throw new HttpFault('forbidden', `The token lacks the scope "${scope}".`, {
       'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
     });
   }
-  return { actor: subject, queues, scopes: new Set(scopes), byToken: true };
+  return { actor: subject, queues, scopes: new Set(scopes), expiresAtMs, byToken: true };
 }
 
 async function authorisePoke(
@@ -97,12 +106,7 @@ async function authorisePoke(
     },
   );
   if (outcome.outcome === 'verified') {
-    return {
-      actor: `worker/${ids.uuidv7()}`,
-      queues: undefined,
-      scopes: NO_SCOPES,
-      byToken: false,
-    };
+    return { actor: `worker/${ids.uuidv7()}`, ...NO_TOKEN };
   }
   log.warn('poke_refused', { reason: outcome.reason });
   throw new HttpFault('bad_signature', 'The poke is not signed with a key of this deployment.', {

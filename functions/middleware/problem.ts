@@ -36,6 +36,12 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'The token does not allow this',
     remedy: 'Use a token with that scope and queue.',
   },
+  csrf_refused: {
+    status: 403,
+    title: 'The call may come from another site',
+    remedy:
+      'Send it from a page of this origin, with "x-csrf-token" as the cookie leasehold_csrf says; programs send a bearer token.',
+  },
   not_found: {
     status: 404,
     title: 'There is nothing here',
@@ -166,8 +172,20 @@ export interface ProblemDocument {
  */
 export function problemResponse(thrown: unknown, requestId: string): Response {
   const error = knownError(thrown);
+  const body = problemDocument(error, requestId);
+  const { status } = body;
+  const headers = new Headers(error instanceof HttpFault ? error.headers : {});
+  headers.set('content-type', 'application/problem+json');
+  if (status === 429 || status === 503 || error.retryAfterSeconds !== undefined) {
+    headers.set('retry-after', String(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS));
+  }
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** The same as a document alone. */
+export function problemDocument(error: LeaseholdError, requestId: string): ProblemDocument {
   const { status, title, remedy } = PROBLEMS[error.code];
-  const body: ProblemDocument = {
+  return {
     ...error.facts,
     type: `urn:leasehold:problem:${error.code}`,
     title,
@@ -178,12 +196,6 @@ export function problemResponse(thrown: unknown, requestId: string): Response {
     ...(error.problems.length === 0 || hidesDetail(error) ? {} : { problems: error.problems }),
     request_id: requestId,
   };
-  const headers = new Headers(error instanceof HttpFault ? error.headers : {});
-  headers.set('content-type', 'application/problem+json');
-  if (status === 429 || status === 503 || error.retryAfterSeconds !== undefined) {
-    headers.set('retry-after', String(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS));
-  }
-  return new Response(JSON.stringify(body), { status, headers });
 }
 
 /** What the rest of the code may not know becomes `internal_error`, with a message that says nothing. */

@@ -34,6 +34,8 @@ export interface VerifiedToken {
   readonly scopes: readonly string[];
   /** The only queues it is for; undefined: all. */
   readonly queues: ReadonlySet<string> | undefined;
+  /** When it ends. */
+  readonly expiresAtMs: number;
 }
 
 export type TokenOutcome =
@@ -96,7 +98,7 @@ async function verifiedPayload(token: string, deps: TokenDeps): Promise<JWTPaylo
   }
 }
 
-function claimsOf({ sub, scope, ...others }: JWTPayload): TokenOutcome {
+function claimsOf({ sub, scope, exp, ...others }: JWTPayload): TokenOutcome {
   if (typeof sub !== 'string' || !isValidName(sub, MAX_OWNER_CHARS)) {
     return refused('The token has no usable subject (sub).');
   }
@@ -111,6 +113,7 @@ function claimsOf({ sub, scope, ...others }: JWTPayload): TokenOutcome {
       subject: sub,
       scopes: typeof scope === 'string' ? scope.split(' ') : [],
       queues: queues.data === undefined ? undefined : new Set(queues.data),
+      expiresAtMs: (exp ?? 0) * 1000,
     },
   };
 }

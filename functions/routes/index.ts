@@ -1,3 +1,4 @@
+import { BOARD_ROUTES } from '../board/board-routes.ts';
 import { claimFromQueue, claimFromQueues } from './claims.ts';
 import {
   changeDeadLetter,
@@ -45,7 +46,7 @@ import {
 } from './settle-dead-letters.ts';
 import { work } from './work.ts';
 
-/** Every route there is. Fixed paths stand before patterns that would match them too. */
+/** Every route of the API. Fixed paths stand before patterns that would match them too. */
 export const ROUTES: readonly Route[] = [
   health,
   ready,
@@ -95,3 +96,6 @@ export const ROUTES: readonly Route[] = [
   openapi,
   docs,
 ];
+
+/** What is served beside the API, and described elsewhere: pages for people. */
+export const OTHER_ROUTES: readonly Route[] = [...BOARD_ROUTES];

@@ -23,6 +23,8 @@ export interface RequestVariables {
   queues: ReadonlySet<string> | undefined;
   /** What the credential allows; none where it is no token. */
   scopes: ReadonlySet<string>;
+  /** When the caller's token ends; undefined: the caller has none. */
+  expiresAtMs: number | undefined;
   /** Pattern of the path, for the log: it holds no ids. */
   route: string | undefined;
   trace: TraceContext | undefined;

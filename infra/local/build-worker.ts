@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { unstable_readConfig } from 'wrangler';
 import { ROOT } from './state-folder.ts';
 
@@ -17,6 +17,8 @@ export interface WorkerBuild {
   readonly services: Readonly<Record<string, string>>;
   /** Binding name to the class of durable objects in this Worker. */
   readonly durableObjects: Readonly<Record<string, string>>;
+  /** Files that go with it: their folder, and the binding that reads them. */
+  readonly assets: { readonly directory: string; readonly binding: string };
 }
 
 /**
@@ -44,6 +46,7 @@ export async function buildWorker(outdir: string, entry?: string): Promise<Worke
     code: readFileSync(join(outdir, basename(main).replace(/\.ts$/, '.js')), 'utf8'),
     vars: config.vars,
     services: Object.fromEntries(config.services.map(({ binding, service }) => [binding, service])),
+    assets: { ...config.assets, directory: resolve(ROOT, config.assets.directory) },
     durableObjects: Object.fromEntries(
       config.durable_objects.bindings.map(({ name, class_name: className }) => [name, className]),
     ),
@@ -58,6 +61,7 @@ interface WranglerConfig {
   readonly compatibility_flags: readonly string[];
   readonly vars: Readonly<Record<string, string>>;
   readonly services: readonly { readonly binding: string; readonly service: string }[];
+  readonly assets: { readonly directory: string; readonly binding: string };
   readonly durable_objects: {
     readonly bindings: readonly { readonly name: string; readonly class_name: string }[];
   };

@@ -86,7 +86,13 @@ function miniflareOptions({ build, env, port, log }: WorkerOptions): MiniflareOp
             | (typeof settings)[number][1]
             | (typeof services)[number][1]
             | (typeof namespaces)[number][1]
-          >([...settings, ...services, ...namespaces]),
+            | { readonly type: 'assets' }
+          >([...settings, ...services, ...namespaces, [build.assets.binding, { type: 'assets' }]]),
+          assets: {
+            directory: build.assets.directory,
+            hasUserWorker: true,
+            runWorkerFirst: true,
+          },
           exports: Object.fromEntries(classes),
         },
       },

@@ -9,6 +9,7 @@ const TYPED_FOLDERS = [
   'shared',
   'functions',
   'functions/lambda',
+  'functions/board/client',
   'infra',
   'test',
   'test/runtime/worker',

@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 import type { WorkerBuild } from '../../infra/local/build-worker.ts';
 import { isAlive } from '../../infra/local/processes.ts';
 import type { SqlEndpoint } from '../../infra/local/sql-endpoint/endpoint.ts';
-import { localToken } from '../../infra/local/token.ts';
+import { localToken, type TokenClaims } from '../../infra/local/token.ts';
 import { startWorker } from '../../infra/local/worker.ts';
 import type { JsonValue } from '../../shared/json-value.ts';
 import type { Job } from '../../shared/queue/job.ts';
@@ -20,9 +20,14 @@ export interface Deployment {
   readonly endpoint: SqlEndpoint;
   /** Starts the deployed bundle in a workerd process of its own. */
   start(env?: Readonly<Record<string, string>>): Promise<DeployedWorker>;
+  /** A token of this deployment. */
+  token(of: TokenOf): Promise<string>;
   /** Ends every Worker that is left, and the database. */
   close(): Promise<void>;
 }
+
+/** Whom a token is for: the subject, and what and where they may. */
+export type TokenOf = Pick<TokenClaims, 'subject' | 'scopes' | 'queues'>;
 
 export interface DeployedWorker {
   readonly url: string;
@@ -94,6 +99,7 @@ export async function createDeployment(build: WorkerBuild = inject('worker')): P
         kill: () => kill(worker.pid),
       };
     },
+    token: (of) => localToken(authSecret, { ...of, days: 1 }),
     close: async () => {
       await Promise.all(stops.map((stop) => stop()));
       await endpoint.close();

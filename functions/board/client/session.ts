@@ -1,0 +1,18 @@
+/** Who is signed in, as `GET /board/session` says. */
+export interface Session {
+  readonly actor: string;
+  readonly scopes: readonly string[];
+  /** The only queues that the session is for; null: all. */
+  readonly queues: readonly string[] | null;
+  /** Instant at which it ends. */
+  readonly expires_at: string;
+}
+
+/** The session of this browser; without one, the sign-in page takes over and this never settles. */
+export async function readSession(): Promise<Session> {
+  const response = await fetch('/board/session');
+  if (response.ok) return (await response.json()) as Session;
+  const here = `${location.pathname}${location.search}`;
+  location.assign(`/board/sign-in?next=${encodeURIComponent(here)}`);
+  return new Promise(() => undefined);
+}
