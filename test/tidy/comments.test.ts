@@ -8,7 +8,7 @@ const REMINDER = /\b(?:TODO|FIXME|XXX|HACK)\b/;
 
 describe('comments', () => {
   const lines = ['functions', 'shared', 'migrations', 'infra', 'test', '.ci', 'docs']
-    .flatMap((folder) => sourceFiles(folder, ['.ts', '.mjs', '.sql', '.md', 'run']))
+    .flatMap((folder) => sourceFiles(folder, ['.ts', '.tsx', '.mjs', '.sql', '.md', 'run']))
     .filter(({ path }) => path !== 'test/tidy/comments.test.ts')
     .flatMap(({ path, text }) =>
       text.split('\n').map((line, index) => ({ at: `${path}:${index + 1}`, line })),

@@ -5,6 +5,7 @@ import { sourceFiles, type SourceFile } from './source-files.ts';
 import { importsOf, type Import } from './syntax.ts';
 
 const SHAPES = 'the shapes of shared/queue/ and shared/outbox/';
+const TYPES = 'types of shared/';
 /** The folders of operations. */
 const OPERATION_FOLDERS = ['shared/queue', 'shared/outbox'];
 
@@ -33,6 +34,8 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
       SHAPES,
     ],
   ],
+  // Pages run in a browser: of what the server is made of, they know the types.
+  ['functions/board/client/', ['functions/board/client/', 'shared/*', TYPES]],
   ['functions/', ['functions/', 'shared/']],
   ['infra/', ['infra/', 'shared/']],
   ['docs/examples/', ['docs/examples/', 'infra/', 'functions/', 'shared/']],
@@ -50,7 +53,7 @@ const SHARED_PACKAGES = new Set([
   'zod',
 ]);
 
-const files = sourceFiles('.', ['.ts']);
+const files = sourceFiles('.', ['.ts', '.tsx']);
 const operations = OPERATION_FOLDERS.flatMap((folder) => sourceFiles(folder, ['.ts'])).filter(
   isOperation,
 );
@@ -113,6 +116,7 @@ function allows(rule: string, target: string, typeOnly: boolean): boolean {
     const isInside = OPERATION_FOLDERS.some((folder) => target.startsWith(`${folder}/`));
     return isInside && (typeOnly || !operationPaths.has(target));
   }
+  if (rule === TYPES) return typeOnly && target.startsWith('shared/');
   if (!rule.endsWith('*')) return target.startsWith(rule);
   const folder = rule.slice(0, -1);
   return target.startsWith(folder) && !target.slice(folder.length).includes('/');

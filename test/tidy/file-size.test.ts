@@ -8,7 +8,7 @@ const KNOWN_LONG: Readonly<Record<string, number>> = {};
 
 describe('a file holds one concept', () => {
   const files = ['functions', 'shared', 'migrations', 'infra', 'test'].flatMap((folder) =>
-    sourceFiles(folder, ['.ts', '.mjs', '.sql']),
+    sourceFiles(folder, ['.ts', '.tsx', '.css', '.mjs', '.sql']),
   );
 
   test(`no file is longer than ${MAX_LINES} lines`, () => {

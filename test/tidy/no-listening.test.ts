@@ -6,7 +6,7 @@ const LISTENS = /\blisten\s+["\w]|\bnotify\s+["\w]+\s*[,;']|\bpg_notify\b/i;
 
 test('C.4 nothing listens: wake-ups are pokes and the schedule', () => {
   const wrong = ['migrations', 'shared', 'functions']
-    .flatMap((folder) => sourceFiles(folder, ['.sql', '.ts']))
+    .flatMap((folder) => sourceFiles(folder, ['.sql', '.ts', '.tsx']))
     .filter(({ text }) => LISTENS.test(text))
     .map(({ path }) => path);
   expect(wrong).toEqual([]);

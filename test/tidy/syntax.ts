@@ -70,7 +70,7 @@ function visit(file: SourceFile, look: (node: Node) => void): void {
     Object.values(value).forEach(enter);
   };
   try {
-    enter(parseAst(file.text, { lang: 'ts' }));
+    enter(parseAst(file.text, { lang: file.path.endsWith('.tsx') ? 'tsx' : 'ts' }));
   } catch (error) {
     throw new Error(`${file.path} cannot be parsed`, { cause: error });
   }
