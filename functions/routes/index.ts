@@ -10,6 +10,7 @@ import { health, ready } from './health.ts';
 import { cancelJob, changeJob, readJob } from './job.ts';
 import { enqueueJob, enqueueJobs, listJobsRoute } from './jobs.ts';
 import { completeLease, failLease, heartbeatLease, releaseLease, snoozeLease } from './leases.ts';
+import { mcp } from './mcp.ts';
 import { docs, openapi } from './openapi.ts';
 import {
   appendEventRoute,
@@ -97,5 +98,5 @@ export const ROUTES: readonly Route[] = [
   docs,
 ];
 
-/** What is served beside the API, and described elsewhere: pages for people. */
-export const OTHER_ROUTES: readonly Route[] = [...BOARD_ROUTES];
+/** What is served beside the API, and described elsewhere: another protocol for agents, and pages for people. */
+export const OTHER_ROUTES: readonly Route[] = [mcp, ...BOARD_ROUTES];

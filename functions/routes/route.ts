@@ -46,7 +46,5 @@ export interface Route {
   readonly database: boolean;
   /** A POST whose repeats are no business of an `Idempotency-Key`. Default: the key is heeded on every POST. */
   readonly idempotencyKey?: 'ignored';
-  /** Another protocol, or a page: not in the contract of the API. Default: it is in it. */
-  readonly contract?: 'none';
   handle(context: RouteContext, deps: AppDeps): Response | Promise<Response>;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { ROUTES } from '../../functions/routes/index.ts';
+import { OTHER_ROUTES, ROUTES } from '../../functions/routes/index.ts';
 import type { Route } from '../../functions/routes/route.ts';
 import { webClock, webIds } from '../../functions/web-ports.ts';
 import { MAX_OWNER_CHARS } from '../../shared/limits.ts';
@@ -22,7 +22,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const ID = '01900000-0000-7000-8000-000000000001';
-const CLOSED = ROUTES.filter(({ access }) => access.kind !== 'public').map((route) => ({
+const ALL = [...ROUTES, ...OTHER_ROUTES];
+const CLOSED = ALL.filter(({ access }) => access.kind !== 'public').map((route) => ({
   method: route.method,
   path: route.path.replace(':id', ID).replaceAll(/:[a-z]+/g, 'x'),
   scope: 'scope' in route.access ? route.access.scope : undefined,
