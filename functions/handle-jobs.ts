@@ -93,5 +93,5 @@ const UNRUNNABLE: readonly string[] = [
 ];
 
 function isUnrunnable(run: RunOutcome): boolean {
-  return run.outcome === 'dead' && UNRUNNABLE.includes(run.code);
+  return (run.outcome === 'dead' || run.outcome === 'escalated') && UNRUNNABLE.includes(run.code);
 }

@@ -15,6 +15,7 @@ export function leaseAnswer(job: ClaimedJob): Record<string, unknown> {
     attempt: job.attempt,
     max_attempts: job.maxAttempts,
     redrives: job.redrives,
+    note: job.note,
     idempotency_key: job.jobId,
     fencing_token: job.fencingToken,
     lease_seconds: job.leaseSeconds,

@@ -40,6 +40,8 @@ export interface HandlerContext {
   /** Grows with every claim of the job: give it to stores of your own, and let them refuse a smaller one. */
   readonly fencingToken: string;
   readonly attempt: number;
+  /** What a person wrote who sent the job back to its queue (docs/escalations.md); null when nobody did. */
+  readonly note: string | null;
   /** Names the lease, for completing the job in a transaction of your own (`completeIn`, `completeStatement`). */
   readonly lease: Lease;
   /** Does something outside the database with a record before and after it; see `Effect`. */

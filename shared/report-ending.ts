@@ -16,7 +16,8 @@ export type RunOutcome =
       readonly dueAt: Date;
       readonly moreDue: boolean;
     }
-  | { readonly outcome: 'dead'; readonly code: string; readonly moreDue: boolean }
+  /** `escalated`: a person is asked. */
+  | { readonly outcome: 'dead' | 'escalated'; readonly code: string; readonly moreDue: boolean }
   /** "Not now": it waits until then, and no attempt was spent. */
   | { readonly outcome: 'snoozed'; readonly dueAt: Date }
   | { readonly outcome: 'lease_lost' }
@@ -76,6 +77,9 @@ async function reportFailed(input: ReportInput, failure: AttemptFailure): Promis
     case 'dead':
       input.log.error('job_dead', fields);
       return { outcome: 'dead', code, moreDue: answer.moreDue };
+    case 'escalated':
+      input.log.warn('job_escalated', fields);
+      return { outcome: 'escalated', code, moreDue: answer.moreDue };
     case 'lease_lost':
       input.log.warn('job_lease_lost');
       return { outcome: 'lease_lost' };

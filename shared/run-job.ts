@@ -112,6 +112,7 @@ async function runUnderLease(attempt: Attempt, handler: Handler): Promise<Ending
     idempotencyKey: job.jobId,
     fencingToken: job.fencingToken,
     attempt: job.attempt,
+    note: job.note,
     lease,
     effect: effectsOf({ operations: deps.operations, lease, signal }),
     clock: deps.clock,

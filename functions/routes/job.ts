@@ -19,7 +19,8 @@ import { askDrain } from '../wake/ask-drain.ts';
 import { askWake } from '../wake/ask-wake.ts';
 import type { Route, RouteContext } from './route.ts';
 
-const ENDED: readonly JobState[] = ['succeeded', 'dead', 'cancelled'];
+/** States that no worker leads out of: a wait for the end of a job is over. */
+const ENDED: readonly JobState[] = ['succeeded', 'dead', 'escalated', 'cancelled'];
 
 /**
  * Everything about one job. With `wait`, as soon as it has ended, or as it is when the time is up; nothing is held open

@@ -114,6 +114,10 @@ export const failLease: Route = {
           due_at: end.dueAt.toISOString(),
           more_due: end.moreDue,
         });
+      case 'escalated':
+        wakeAfterPush(context, deps, end.moreDue);
+        // A word of its own would be unknown to clients from before there were people.
+        return context.json({ outcome: 'dead', escalated: true, more_due: end.moreDue });
       case 'dead':
       case 'cancelled':
         wakeAfterPush(context, deps, end.moreDue);

@@ -59,6 +59,7 @@ function details(run: PushOutcome): Record<string, string> {
     case 'retrying':
       return { code: run.code, due_at: run.dueAt.toISOString() };
     case 'dead':
+    case 'escalated':
       return { code: run.code };
     case 'snoozed':
       return { due_at: run.dueAt.toISOString() };

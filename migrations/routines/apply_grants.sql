@@ -18,21 +18,22 @@ as $$
 declare
   v_producer constant text[] := array['enqueue', 'enqueue_batch', 'new_job_id', 'append_event'];
   v_worker constant text[] := array[
-    'claim', 'complete_and_claim', 'heartbeat', 'complete', 'fail', 'snooze', 'release', 'begin_effect', 'settle_effect',
-    'record_push'
+    'claim', 'complete_and_claim', 'heartbeat', 'complete', 'fail', 'snooze', 'release', 'escalate', 'begin_effect',
+    'settle_effect', 'record_push'
   ];
   v_consumer constant text[] := array[
     'accept_event', 'park_event', 'parked_event', 'aggregate_events', 'events_since'
   ];
   v_reader constant text[] := array[
-    'get_job', 'list_jobs', 'list_dead_letters', 'matching_dead_letters', 'blocked_keys', 'queue_document', 'list_queues',
-    'get_schedule', 'list_schedules', 'due_queues', 'next_wake', 'schema_version', 'job_queues', 'last_turn',
+    'get_job', 'list_jobs', 'list_dead_letters', 'list_escalations', 'matching_dead_letters', 'blocked_keys',
+    'queue_document', 'list_queues', 'get_schedule', 'list_schedules', 'due_queues', 'next_wake', 'schema_version', 'job_queues', 'last_turn',
     'get_outbox_event', 'list_outbox_events', 'aggregate_events', 'events_since', 'outbox_metrics', 'outbox_next_due',
-    'overview'
+    'overview', 'metrics'
   ];
   v_operator constant text[] := v_reader || array[
     'cancel', 'edit_job', 'set_queue_paused', 'configure_queue', 'redrive', 'discard', 'note_dead_letter', 'settle_effect',
-    'put_schedule', 'set_schedule_paused', 'delete_schedule', 'replay_events', 'skip_events'
+    'claim_escalated', 'settle_escalated', 'put_schedule', 'set_schedule_paused', 'delete_schedule', 'replay_events',
+    'skip_events'
   ];
   v_service constant text[] := v_producer || v_worker || v_consumer || v_operator || array[
     'settle', 'due_schedules', 'fire_schedule', 'retain', 'ensure_partitions', 'take_turn', 'begin_request', 'end_request',

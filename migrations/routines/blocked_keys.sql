@@ -1,7 +1,7 @@
 -- leasehold.blocked_keys: ordering keys of a queue with jobs that wait, and what they wait for, the longest lines by key.
 --   p_queue  the queue;  p_after  the last key of the page before, or null;  p_limit  1 to 200
--- Returns a row a key: ordering_key, waiting (counted up to 1,000), and the job in front with its state: a dead one blocks
--- the key until it is settled. Example: select * from leasehold.blocked_keys('billing', null, 50);
+-- Returns a row a key: ordering_key, waiting (counted up to 1,000), and the job in front with its state: a dead or escalated
+-- one blocks the key until it is settled. Example: select * from leasehold.blocked_keys('billing', null, 50);
 create or replace function leasehold.blocked_keys(p_queue text, p_after text, p_limit int)
 returns table (ordering_key text, waiting int, blocked_by uuid, blocked_by_state text)
 language sql
@@ -33,7 +33,7 @@ as $$
     w.waiting,
     coalesce(d.job_id, o.job_id),
     case
-      when d.job_id is not null then 'dead'
+      when d.job_id is not null then d.state
       when o.lane = 0 and o.due_at > clock_timestamp() then 'running'
       when o.job_id is not null then 'pending'
     end
@@ -48,7 +48,11 @@ as $$
     ) counted
   ) w (waiting)
   left join lateral (
-    select l.job_id from leasehold.dead_letters l where l.queue = p_queue and l.blocks_key = p.key order by l.dead_at limit 1
+    select l.job_id, l.state
+    from leasehold.dead_letters l
+    where l.queue = p_queue and l.blocks_key = p.key
+    order by l.dead_at
+    limit 1
   ) d on true
   left join lateral (
     select s.job_id, s.lane, s.due_at

@@ -2,25 +2,28 @@
 --
 --   p_queue            exactly one queue, by equality
 --   p_owner            who takes it, 1 to 200 characters; every later call on the lease names it
---   p_claim_id         chosen by the caller and new for each claim; repeated after a lost answer it gives the same leases,
---                      and while these hold, nothing from another queue
+--   p_claim_id         the caller's, new for each claim; repeated it gives the same leases, while they hold nothing else
 --   p_lease_seconds    1 to 3600 (default: the queue's)
---   p_lease_at_most    1 to 3600: the time left to the caller; cuts the lease whatever it was (default: no cut)
+--   p_lease_at_most    1 to 3600: the time left to the caller; cuts the lease, whatever it was
 --   p_limit            1 to 100 jobs (default 1)
---   p_seconds_per_job  1 to 3600: expected run time; no more jobs are given than fit into the lease one after another
---                      (default: 1 s)
+--   p_seconds_per_job  1 to 3600 (default 1): run time; no more jobs are given than fit into the lease one after another
 --
--- Returns the jobs with their fencing tokens, or no row: nothing is due, the queue is paused or resting, or a limit is
--- reached. Jobs of a queue whose row was deleted are buried, a few a call. One short transaction: find, lock with skip locked, mark leased, commit; nothing stays open while a job runs.
--- An empty claim of a queue without limits writes nothing.
--- Lanes are read from their floors on, where the queue has any: see leasehold.refresh_claim_floors. A claim that walked many
--- dead entries writes the next floors, and one that would answer "nothing due" first makes sure that nobody committed a job
--- below them.
--- An expired lease is simply due in lane 0. Lane 0 goes first in every second claim on average, so that crashed work
--- cannot hold up fresh work; leases with no attempts left are buried on the way, eight at most a call.
+-- Returns the jobs with their fencing tokens, or no row: nothing is due, the queue is paused or resting, or a limit is reached.
+-- The note is what a person wrote who sent the job back. Jobs of a queue whose row was deleted are buried, a few a call.
+-- One short transaction: find, lock with skip locked, mark leased, commit. An empty claim of a queue without limits writes nothing.
+-- Lanes are read from their floors on, where the queue has any: see leasehold.refresh_claim_floors. A claim that walked many dead
+-- entries writes the next ones; before "nothing due" it makes sure that nobody committed a job below them.
+-- An expired lease is simply due in lane 0, which goes first in every second claim on average, so that crashed work cannot
+-- hold up fresh work; leases with no attempts left are buried or escalated on the way, eight at most a call.
 -- Heads of the lanes are compared by due_at less a bonus of five minutes a class: waiting work ages past fresh urgent work
 -- with no write. Selecting and updating are two statements, so nothing can re-execute the limit and take two rows.
 -- Raises LH001. Example: select * from leasehold.claim('emails', 'worker-7', gen_random_uuid());
+-- A result that gains a column is another function to Postgres.
+do $$ begin
+  if pg_get_function_result(to_regprocedure('leasehold.claim(text, text, uuid, int, int, int, int)')) not like '%, note text)' then
+    drop function leasehold.claim(text, text, uuid, int, int, int, int);
+  end if;
+end $$;
 create or replace function leasehold.claim(
   p_queue text,
   p_owner text,
@@ -49,7 +52,8 @@ returns table (
   created_at timestamptz,
   more_due boolean,
   ordering_key text,
-  redrives int
+  redrives int,
+  note text
 )
 language plpgsql
 security definer
@@ -269,19 +273,18 @@ begin
     v_more := v_more || (array_remove(h, null) <> '{}');
 
     insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
-    values (r.job_id, v_now, 'claimed', p_owner, r.fencing_token,
-      jsonb_build_object('attempt', r.attempt, 'lease_seconds', v_lease_seconds));
+    values (r.job_id, v_now, 'claimed', p_owner, r.fencing_token, jsonb_build_object('attempt', r.attempt,
+      'lease_seconds', v_lease_seconds, 'waited_ms', floor(extract(epoch from v_now - v_taken_due_at) * 1000)));
   end loop;
 
   for i in 1 .. cardinality(v_taken) loop
     r := v_taken[i];
     return query
-    select
-      j.id, j.queue, j.type, j.payload, j.headers, j.schema_version, leasehold.lane_priority(r.home_lane),
+    select j.id, j.queue, j.type, j.payload, j.headers, j.schema_version, leasehold.lane_priority(r.home_lane),
       r.fencing_token, r.attempt, r.max_attempts, r.lease_seconds, r.due_at,
       floor(extract(epoch from r.due_at - v_now) * 1000)::bigint, r.run_deadline_at,
       floor(extract(epoch from r.run_deadline_at - v_now) * 1000)::bigint, j.created_at, v_more[i], r.ordering_key,
-      r.redrives
+      r.redrives, r.note
     from leasehold.jobs j
     where j.id = r.job_id;
   end loop;

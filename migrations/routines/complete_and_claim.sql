@@ -11,6 +11,12 @@
 -- answer changes nothing. Repeated after a lost answer it gives the same outcome and, by the claim id, the same lease.
 -- Raises LH001, and then neither was done.
 -- Example: select * from leasehold.complete_and_claim('…', 'worker-7', 3, 'emails', gen_random_uuid(), '{"sent": true}');
+-- A result that gains a column is another function to Postgres.
+do $$ begin
+  if pg_get_function_result(to_regprocedure('leasehold.complete_and_claim(uuid, text, bigint, text, uuid, jsonb, text, int, int)')) not like '%, note text)' then
+    drop function leasehold.complete_and_claim(uuid, text, bigint, text, uuid, jsonb, text, int, int);
+  end if;
+end $$;
 create or replace function leasehold.complete_and_claim(
   p_job_id uuid,
   p_owner text,
@@ -42,7 +48,8 @@ returns table (
   created_at timestamptz,
   more_due boolean,
   ordering_key text,
-  redrives int
+  redrives int,
+  note text
 )
 language plpgsql
 security definer

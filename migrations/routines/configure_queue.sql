@@ -12,6 +12,8 @@
 --     key_concurrency 1 to 100 (1): open jobs of one ordering key; 1 is strict order
 --     key_rate_limit, key_rate_interval_ms: starts of one ordering key
 --     on_dead block or continue (block): what a dead job does to its ordering key
+--     on_exhausted dead or escalate (dead): what becomes of a job that is out of attempts: it is dead, or a person is asked
+--     escalate_after 1 to 100 (3): the failure that ends the workers' tries in a queue that escalates
 --     delivery handler, push or pull (handler); target_url for push
 --     retention_days 1 to 3650 (30)
 --   p_actor     who does it, 1 to 200 characters
@@ -57,6 +59,8 @@ begin
     key_rate_limit = q.key_rate_limit,
     key_rate_interval_ms = q.key_rate_interval_ms,
     on_dead = q.on_dead,
+    on_exhausted = q.on_exhausted,
+    escalate_after = q.escalate_after,
     delivery = q.delivery,
     target_url = q.target_url,
     retention_days = q.retention_days,

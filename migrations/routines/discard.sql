@@ -4,7 +4,7 @@
 --   p_reason   mandatory, 1 to 1,000 characters
 --   p_actor    who does it, 1 to 200 characters
 --
--- Returns a row an id: discarded or not_dead. Raises LH001.
+-- Returns a row an id: discarded; or not_dead, as an escalated one is: it is discarded by who holds it. Raises LH001.
 -- Example: select * from leasehold.discard('["…"]', 'customer left', 'maria');
 create or replace function leasehold.discard(p_job_ids jsonb, p_reason text, p_actor text)
 returns table (job_id uuid, outcome text)
@@ -23,7 +23,7 @@ begin
   perform leasehold.lock_keys_of(v_ids);
   foreach v_id in array v_ids loop
     d := null;
-    delete from leasehold.dead_letters l where l.job_id = v_id returning l.* into d;
+    delete from leasehold.dead_letters l where l.job_id = v_id and l.state = 'dead' returning l.* into d;
     if d.job_id is null then
       return query select v_id, 'not_dead';
       continue;

@@ -44,7 +44,10 @@ begin
       elsif p_raise then
         raise exception using errcode = 'LH004', message = 'lease_lost: another attempt may hold this job';
       end if;
-      outcome := coalesce(outcome, 'lease_lost');
+      if outcome is null then
+        outcome := 'lease_lost';
+        perform leasehold.note_lost_report(p_job_id, p_owner, p_fencing_token, 'complete');
+      end if;
       return;
     end if;
     if r.cancel_requested_at is not null then

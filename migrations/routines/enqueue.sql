@@ -2,6 +2,8 @@
 -- Parameters, outcome and errors are those of leasehold.enqueue_batch; messages name it as jobs[0].
 -- After your commit, send a poke (POST /v1/work) or leave it to the drain.
 -- Example: select * from leasehold.enqueue(leasehold.new_job_id(), 'emails', 'email.send', '{"to": "a@example.com"}');
+drop function if exists leasehold.enqueue(uuid, text, text, jsonb, bigint, timestamptz, text, int, jsonb, int, text, text,
+  text, text, text[], int, int);
 create or replace function leasehold.enqueue(
   p_id uuid,
   p_queue text,
@@ -19,7 +21,8 @@ create or replace function leasehold.enqueue(
   p_on_duplicate text default 'return',
   p_tags text[] default null,
   p_max_unknown_attempts int default null,
-  p_retry_budget_seconds int default null
+  p_retry_budget_seconds int default null,
+  p_escalate_after int default null
 )
 returns table (
   job_id uuid,
@@ -54,7 +57,8 @@ as $$
         'on_duplicate', p_on_duplicate,
         'tags', to_jsonb(p_tags),
         'max_unknown_attempts', p_max_unknown_attempts,
-        'retry_budget_seconds', p_retry_budget_seconds
+        'retry_budget_seconds', p_retry_budget_seconds,
+        'escalate_after', p_escalate_after
       )
     ),
     p_actor

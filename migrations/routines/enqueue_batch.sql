@@ -8,6 +8,7 @@
 --              due_at          an instant, at most 366 days ahead; the past means now
 --              priority        urgent, high, normal (default) or low
 --              max_attempts, max_unknown_attempts   1 to 100 (default: the queue's)
+--              escalate_after  1 to 100: the failure that hands it to a person, if its queue escalates (default: the queue's)
 --              retry_budget_seconds  1 to 366 days: no retry starts later than this after the first due time
 --              headers         a small JSON object, e.g. the trace (default {})
 --              schema_version  of the payload, 1 and up (default 1)
@@ -72,15 +73,16 @@ begin
     jsonb_to_recordset(p_jobs) as (
       id uuid, queue text, type text, payload jsonb, delay_ms bigint, due_at timestamptz, priority text, max_attempts int,
       max_unknown_attempts int, retry_budget_seconds int, headers jsonb, schema_version int, ordering_key text,
-      dedup_key text, on_duplicate text, tags jsonb
+      dedup_key text, on_duplicate text, tags jsonb, escalate_after int
     )
   ) with ordinality
     as i (id, queue, type, payload, delay_ms, due_at, priority, max_attempts, max_unknown_attempts, retry_budget_seconds, headers,
-      schema_version, ordering_key, dedup_key, on_duplicate, tags, ord)
+      schema_version, ordering_key, dedup_key, on_duplicate, tags, escalate_after, ord)
   cross join lateral (
     select leasehold.new_job_problem(
       v_now, i.id, i.queue, i.type, i.payload, i.delay_ms, i.due_at, i.priority, i.max_attempts, i.max_unknown_attempts,
-      i.retry_budget_seconds, i.headers, i.schema_version, i.ordering_key, i.dedup_key, i.on_duplicate, i.tags
+      i.retry_budget_seconds, i.headers, i.schema_version, i.ordering_key, i.dedup_key, i.on_duplicate, i.tags,
+      i.escalate_after
     )
   ) p (problem)
   where p.problem is not null
@@ -160,6 +162,7 @@ begin
       coalesce(i.max_attempts, q.max_attempts) as max_attempts,
       i.max_unknown_attempts,
       i.retry_budget_seconds,
+      i.escalate_after,
       i.ordering_key,
       i.dedup_key,
       i.tags,
@@ -170,11 +173,11 @@ begin
       jsonb_to_recordset(p_jobs) as (
         id uuid, queue text, type text, payload jsonb, delay_ms bigint, due_at timestamptz, priority text,
         max_attempts int, max_unknown_attempts int, retry_budget_seconds int, headers jsonb, schema_version int,
-        ordering_key text, dedup_key text, tags jsonb
+        ordering_key text, dedup_key text, tags jsonb, escalate_after int
       )
     ) with ordinality
       as i (id, queue, type, payload, delay_ms, due_at, priority, max_attempts, max_unknown_attempts,
-        retry_budget_seconds, headers, schema_version, ordering_key, dedup_key, tags, ord)
+        retry_budget_seconds, headers, schema_version, ordering_key, dedup_key, tags, escalate_after, ord)
     join leasehold.queues q on q.name = i.queue
     where not v_duplicates ? i.id::text
     order by i.id, i.ord
@@ -191,10 +194,10 @@ begin
   new_jobs as (
     insert into leasehold.jobs
       (id, queue, type, payload, headers, schema_version, home_lane, max_attempts, max_unknown_attempts,
-        retry_budget_seconds, ordering_key, dedup_key, key_seq, tags, due_at, created_at, created_by)
+        retry_budget_seconds, escalate_after, ordering_key, dedup_key, key_seq, tags, due_at, created_at, created_by)
     select
       n.id, n.queue, n.type, n.payload, n.headers, n.schema_version, n.home_lane, n.max_attempts,
-      n.max_unknown_attempts, n.retry_budget_seconds, n.ordering_key, n.dedup_key, n.key_seq,
+      n.max_unknown_attempts, n.retry_budget_seconds, n.escalate_after, n.ordering_key, n.dedup_key, n.key_seq,
       case when n.tags is not null then array(select distinct jsonb_array_elements_text(n.tags) order by 1) end,
       n.due_at, v_now, p_actor
     from numbered n

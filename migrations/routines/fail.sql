@@ -1,4 +1,4 @@
--- leasehold.fail: ends the attempt as failed; the job is retried with backoff, or is dead.
+-- leasehold.fail: ends the attempt as failed; the job is retried with backoff, is dead, or goes to a person.
 --
 --   p_job_id, p_owner, p_fencing_token  the lease, unexpired
 --   p_error           what went wrong: {"code": …, "message": …, …}, up to 8 KiB; more is cut down to code and message
@@ -7,9 +7,11 @@
 --   p_retry_after_ms  what the other side asked for; honoured up to the queue's longest backoff, and never sooner than the
 --                     backoff itself
 --
--- Returns one row: pending with the instant of the next attempt; dead; cancelled when the job had been called off; or
--- lease_lost (nothing changed). No retry starts after the job's retry budget. Repeated after a lost answer it gives the
--- first answer again: the attempt's outcome is on record.
+-- Returns one row: pending with the instant of the next attempt; dead; escalated; cancelled when the job had been called off;
+-- or lease_lost (nothing changed). No retry starts after the job's retry budget. In a queue that escalates nothing dies of
+-- failures: whatever would kill a job hands it to a person, and so does failure number escalate_after, whatever its class,
+-- which takes the place of the budget for unknown ones. Repeated after a lost answer it gives the first answer again: the
+-- attempt's outcome is on record.
 -- Example: select * from leasehold.fail('…', 'worker-7', 3, '{"code": "timeout", "message": "…"}', 'transient');
 create or replace function leasehold.fail(
   p_job_id uuid,
@@ -35,6 +37,8 @@ declare
   v_reason text;
   v_state text := 'pending';
   v_unknown_failures int;
+  v_escalates_after int;
+  q leasehold.queues;
   r leasehold.job_state;
 begin
   if p_class is null or p_class not in ('permanent', 'transient', 'unknown') then
@@ -53,45 +57,46 @@ begin
     select e.next_state, e.retry_at, e.more_due
     from leasehold.ended_attempt(p_job_id, p_owner, p_fencing_token, 'failed') e;
     if not found then
+      perform leasehold.note_lost_report(p_job_id, p_owner, p_fencing_token, 'fail');
       return query select 'lease_lost', null::timestamptz, false;
     end if;
     return;
   end if;
 
   v_unknown_failures := r.unknown_failures + (p_class = 'unknown')::int;
-  select greatest(
-    v_now + greatest(
-      leasehold.retry_delay(r.attempt, q.backoff_base_ms, q.backoff_cap_ms, random()),
-      make_interval(secs => least(greatest(p_retry_after_ms, 0), q.backoff_cap_ms) / 1000.0)
-    ),
-    clock_timestamp()
-  )
-  into v_retry_at
-  from leasehold.queues q
-  where q.name = r.queue;
-  v_retry_at := coalesce(v_retry_at, v_now);
+  select * into q from leasehold.queues where name = r.queue;
+  v_escalates_after := leasehold.escalates_after(q, r.job_id);
+  v_retry_at := v_now;
+  if q.name is not null then
+    v_retry_at := greatest(
+      v_now + greatest(
+        leasehold.retry_delay(r.attempt, q.backoff_base_ms, q.backoff_cap_ms, random()),
+        make_interval(secs => least(greatest(p_retry_after_ms, 0), q.backoff_cap_ms) / 1000.0)
+      ),
+      clock_timestamp()
+    );
+  end if;
   if r.cancel_requested_at is not null then
     v_state := 'cancelled';
   elsif p_class = 'permanent' then
     v_reason := 'permanent_failure';
+  elsif r.attempt >= v_escalates_after then
+    v_reason := 'failures_used_up';
   elsif r.attempt >= r.max_attempts then
     v_reason := 'attempts_used_up';
-  elsif p_class = 'unknown' and v_unknown_failures >= r.max_unknown_attempts then
+  elsif v_escalates_after is null and p_class = 'unknown' and v_unknown_failures >= r.max_unknown_attempts then
     v_reason := 'unknown_failures_used_up';
   else
     if r.ordering_key is not null then
       -- A start like any other under the rate of its key.
-      v_retry_at := coalesce(
-        (select leasehold.key_start_at(q, r.ordering_key, v_retry_at) from leasehold.queues q where q.name = r.queue),
-        v_retry_at
-      );
+      v_retry_at := coalesce(leasehold.key_start_at(q, r.ordering_key, v_retry_at), v_retry_at);
     end if;
     if v_retry_at > r.retry_until then
       v_reason := 'retry_budget_used_up';
     end if;
   end if;
   if v_reason is not null then
-    v_state := 'dead';
+    v_state := case when v_escalates_after is null then 'dead' else 'escalated' end;
   end if;
   if v_state <> 'pending' then
     v_retry_at := null;
@@ -108,8 +113,8 @@ begin
 
   case v_state
     when 'cancelled' then perform leasehold.end_cancelled(r, r.cancel_requested_by, r.cancel_reason);
-    when 'dead' then perform leasehold.bury(r, v_now, r.owner, v_reason, p_error);
-    else perform leasehold.put_back(r.job_id, v_retry_at, r.attempt, v_unknown_failures, 0);
+    when 'pending' then perform leasehold.put_back(r.job_id, v_retry_at, r.attempt, v_unknown_failures, 0);
+    else perform leasehold.bury(r, v_now, r.owner, v_reason, p_error, v_state);
   end case;
   return query select v_state, v_retry_at, leasehold.has_due(r.queue, clock_timestamp());
 end

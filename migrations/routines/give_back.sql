@@ -27,6 +27,8 @@ begin
     return query
     select e.next_state, e.retry_at from leasehold.ended_attempt(p_job_id, p_owner, p_fencing_token, p_outcome) e;
     if not found then
+      perform leasehold.note_lost_report(p_job_id, p_owner, p_fencing_token,
+        case p_outcome when 'snoozed' then 'snooze' else 'release' end);
       return query select 'lease_lost', null::timestamptz;
     end if;
     return;

@@ -47,6 +47,7 @@ begin
   for no key update;
   v_now := clock_timestamp();
   if not found then
+    perform leasehold.note_lost_report(p_job_id, p_owner, p_fencing_token, 'heartbeat');
     return query select 'lease_lost', null::timestamptz, null::bigint, false;
     return;
   end if;

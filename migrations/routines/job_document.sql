@@ -12,7 +12,7 @@ as $$
     'state', case
       when s.lane = 0 and s.due_at > clock_timestamp() then 'running'
       when s.job_id is not null then 'pending'
-      when d.job_id is not null then 'dead'
+      when d.job_id is not null then d.state
       else f.state
     end,
     'waiting_for', case
@@ -49,15 +49,26 @@ as $$
     'finished_at', leasehold.iso(f.finished_at),
     'finished_by', f.finished_by,
     'reason', f.reason,
-    'dead', case
-      when d.job_id is not null then jsonb_build_object(
-        'reason', d.reason, 'error', d.error, 'since', leasehold.iso(d.dead_at), 'owner', d.owner, 'note', d.note,
-        'blocks_ordering_key', d.blocks_key is not null
-      )
+    'note', s.note,
+    'dead', case when d.state = 'dead' then a.side end,
+    'escalated', case
+      when d.state = 'escalated' then a.side || case
+        when d.held_until > clock_timestamp() then jsonb_build_object(
+          'held_by', d.held_by, 'held_since', leasehold.iso(d.held_since), 'held_until', leasehold.iso(d.held_until),
+          'fencing_token', d.fencing_token::text
+        )
+        else '{"held_by": null, "held_since": null, "held_until": null, "fencing_token": null}'
+      end
     end
   )
   from (select 1) one
   left join leasehold.job_state s on s.job_id = j.id
   left join leasehold.dead_letters d on d.job_id = j.id
   left join leasehold.finished_jobs f on f.job_id = j.id
+  cross join lateral (
+    select jsonb_build_object(
+      'reason', d.reason, 'error', d.error, 'since', leasehold.iso(d.dead_at), 'owner', d.owner, 'note', d.note,
+      'blocks_ordering_key', d.blocks_key is not null
+    )
+  ) a (side)
 $$;

@@ -27,7 +27,7 @@ begin
   from (
     select l.job_id, l.dead_at
     from leasehold.dead_letters l
-    where (p_queue is null or l.queue = p_queue) and (l.dead_at, l.job_id) > (v_after_at, v_after_id)
+    where l.state = 'dead' and (p_queue is null or l.queue = p_queue) and (l.dead_at, l.job_id) > (v_after_at, v_after_id)
     order by l.dead_at, l.job_id
     limit p_limit
   ) d

@@ -1,7 +1,7 @@
 -- leasehold.list_jobs: jobs, newest first, by pages.
 --
---   p_filter  a JSON object, any of: queue, type, state (pending, running, succeeded, dead, cancelled), tag, ordering_key,
---             dedup_key, from, until (instants; of the id, which is when the job was made)
+--   p_filter  a JSON object, any of: queue, type, state (pending, running, succeeded, dead, escalated, cancelled), tag,
+--             ordering_key, dedup_key, from, until (instants; of the id, which is when the job was made)
 --   p_limit   1 to 200
 --   p_before  the cursor of the page before, or null
 --
@@ -39,10 +39,10 @@ begin
   if p_limit is null or p_limit not between 1 and 200 then
     raise exception using errcode = 'LH001', message = 'limit: must be between 1 and 200';
   end if;
-  if v_state not in ('pending', 'running', 'succeeded', 'dead', 'cancelled') then
+  if v_state not in ('pending', 'running', 'succeeded', 'dead', 'escalated', 'cancelled') then
     raise exception using
       errcode = 'LH001',
-      message = 'state: must be pending, running, succeeded, dead or cancelled';
+      message = 'state: must be pending, running, succeeded, dead, escalated or cancelled';
   end if;
   if v_tag is null then
     open v_rows no scroll for

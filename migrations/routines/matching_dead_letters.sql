@@ -18,7 +18,8 @@ as $$
   select d.job_id
   from leasehold.dead_letters d
   join leasehold.jobs j on j.id = d.job_id
-  where (p_queue is null or d.queue = p_queue)
+  where d.state = 'dead'
+    and (p_queue is null or d.queue = p_queue)
     and (p_type is null or j.type = p_type)
     and (p_reason is null or d.reason = p_reason)
     and (p_from is null or d.dead_at >= p_from)

@@ -1,5 +1,7 @@
 -- leasehold.new_job_problem: the first rule that one object of leasehold.enqueue_batch breaks, as "field: rule", or null.
 -- Internal. Takes the parsed values.
+drop function if exists leasehold.new_job_problem(timestamptz, uuid, text, text, jsonb, bigint, timestamptz, text, int, int,
+  int, jsonb, int, text, text, text, jsonb);
 create or replace function leasehold.new_job_problem(
   p_now timestamptz,
   p_id uuid,
@@ -17,7 +19,8 @@ create or replace function leasehold.new_job_problem(
   p_ordering_key text,
   p_dedup_key text,
   p_on_duplicate text,
-  p_tags jsonb
+  p_tags jsonb,
+  p_escalate_after int
 ) returns text
 language sql
 stable
@@ -35,6 +38,7 @@ as $$
       then 'priority: must be urgent, high, normal or low'
     when p_max_attempts not between 1 and 100 then 'max_attempts: must be between 1 and 100'
     when p_max_unknown_attempts not between 1 and 100 then 'max_unknown_attempts: must be between 1 and 100'
+    when p_escalate_after not between 1 and 100 then 'escalate_after: must be between 1 and 100'
     when p_retry_budget_seconds not between 1 and 31622400
       then 'retry_budget_seconds: must be between 1 and 31622400'
     when jsonb_typeof(p_headers) <> 'object' or pg_column_size(p_headers) > 8192

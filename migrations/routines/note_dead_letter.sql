@@ -1,10 +1,10 @@
--- leasehold.note_dead_letter: gives a dead job an owner and a note.
+-- leasehold.note_dead_letter: gives a dead or escalated job an owner and a note.
 --
 --   p_owner  who looks after it, up to 200 characters; null leaves it
 --   p_note   up to 4,000 characters; null leaves it
 --   p_actor  who writes, 1 to 200 characters
 --
--- Returns whether the job is dead. Raises LH001. Example: select leasehold.note_dead_letter('…', 'maria', 'asked the bank', 'maria');
+-- Returns whether the job is dead or escalated. Raises LH001. Example: select leasehold.note_dead_letter('…', 'maria', 'asked the bank', 'maria');
 create or replace function leasehold.note_dead_letter(p_job_id uuid, p_owner text, p_note text, p_actor text)
 returns boolean
 language plpgsql

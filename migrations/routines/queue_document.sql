@@ -23,6 +23,8 @@ as $$
     'key_rate_limit', q.key_rate_limit,
     'key_rate_interval_ms', q.key_rate_interval_ms,
     'on_dead', q.on_dead,
+    'on_exhausted', q.on_exhausted,
+    'escalate_after', q.escalate_after,
     'delivery', q.delivery,
     'target_url', q.target_url,
     'retention_days', q.retention_days,

@@ -3,7 +3,7 @@
 -- Partitions of attempts, finished jobs and events are dropped when their whole week is older than the longest retention of
 -- any queue and no job of the week is alive or dead. Rows of jobs that ended longer ago than their queue's retention are
 -- deleted, at most p_limit a call; live and dead jobs are never touched. Idempotency keys live p_key_hours. Starts of rate
--- limits are forgotten after two days, claim floors after ten minutes. Partitions come and go last, because that locks their tables until the call ends; who
+-- limits and reports on lost leases are forgotten after two days, claim floors after ten minutes. Partitions come and go last, because that locks their tables until the call ends; who
 -- wants such a lock holds up all that come after it, so it is wanted for a moment only, and given up until the next call
 -- when a long reader is in the way.
 --
@@ -94,6 +94,19 @@ begin
       select s.ctid
       from leasehold.rate_starts s
       where s.at < clock_timestamp() - interval '2 days'
+      limit least(greatest(p_limit, 1), 10000)
+    )
+  );
+  get diagnostics v_count = row_count;
+  v_gone := v_gone + v_count;
+
+  delete from leasehold.lost_reports r
+  where r.ctid = any (
+    array(
+      select l.ctid
+      from leasehold.lost_reports l
+      where l.at < clock_timestamp() - interval '2 days'
+      order by l.at
       limit least(greatest(p_limit, 1), 10000)
     )
   );

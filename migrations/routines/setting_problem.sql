@@ -9,7 +9,7 @@ declare
     "backoff_base_ms": [0, 2592000000], "backoff_cap_ms": [0, 2592000000], "retry_budget_seconds": [1, 31622400],
     "weight": [1, 100], "concurrency_limit": [1, 10000], "rate_limit": [1, 10000], "rate_interval_ms": [100, 86400000],
     "key_concurrency": [1, 100], "key_rate_limit": [1, 10000], "key_rate_interval_ms": [100, 86400000],
-    "retention_days": [1, 3650]
+    "retention_days": [1, 3650], "escalate_after": [1, 100]
   }';
   v_removable constant text[] := array['concurrency_limit', 'rate_limit', 'key_rate_limit', 'target_url'];
   v_name text;
@@ -33,6 +33,10 @@ begin
     elsif v_name = 'on_dead' then
       if v_value #>> '{}' not in ('block', 'continue') then
         return 'on_dead: must be block or continue';
+      end if;
+    elsif v_name = 'on_exhausted' then
+      if v_value #>> '{}' not in ('dead', 'escalate') then
+        return 'on_exhausted: must be dead or escalate';
       end if;
     elsif v_name = 'delivery' then
       if v_value #>> '{}' not in ('handler', 'push', 'pull') then

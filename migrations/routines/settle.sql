@@ -4,7 +4,8 @@
 --   p_limit  at most this many leases, 1 to 100
 --   p_actor  recorded in the log
 --
--- Returns how many were settled: back to pending (the first expiry at once, later ones with backoff), cancelled or dead.
+-- Returns how many were settled: back to pending (the first expiry at once, later ones with backoff), cancelled,
+-- dead or with a person.
 -- Each row is locked, checked and moved in one go: an owner that completes or beats in between wins and nothing is undone.
 -- Example: select leasehold.settle('emails', 20, 'drain');
 create or replace function leasehold.settle(p_queue text, p_limit int, p_actor text)

@@ -2,6 +2,7 @@
 -- Internal: claim and settle call it. The attempt ends as lease_expired, then:
 --   cancelled  it was called off while it ran
 --   dead       attempts or the retry budget are used up: the job moves to the dead letters
+--   escalated  the same in a queue that escalates, and the failure that its setting escalate_after names: a person's turn
 --   pending    it expired before: back to its lane with backoff, so that a job which kills its function cannot spin
 --   claim      the first expiry: the caller may claim it at once; nothing is moved here
 --   busy       its ordering key is held by someone else at this instant: nothing is changed, it stays due. Keys are locked
@@ -14,6 +15,8 @@ as $$
 declare
   v_next text;
   v_retry_at timestamptz;
+  v_escalates_after int;
+  v_reason text := 'lease_expired';
   q leasehold.queues;
   v_error jsonb := jsonb_build_object(
     'code', 'lease_expired',
@@ -22,8 +25,12 @@ declare
   );
 begin
   select * into q from leasehold.queues where name = r.queue;
+  v_escalates_after := leasehold.escalates_after(q, r.job_id);
   if r.cancel_requested_at is not null then
     v_next := 'cancelled';
+  elsif r.attempt >= v_escalates_after then
+    v_next := 'escalated';
+    v_reason := 'failures_used_up';
   elsif r.attempt >= r.max_attempts or p_now > r.retry_until then
     v_next := 'dead';
   elsif r.lease_expiries = 0 then
@@ -39,7 +46,10 @@ begin
       v_retry_at := null;
     end if;
   end if;
-  if r.ordering_key is not null and (v_next in ('cancelled', 'dead') or q.key_rate_limit is not null)
+  if v_next = 'dead' and v_escalates_after is not null then
+    v_next := 'escalated';
+  end if;
+  if r.ordering_key is not null and (v_next in ('cancelled', 'dead', 'escalated') or q.key_rate_limit is not null)
     and not pg_try_advisory_xact_lock(leasehold.key_lock_id('ordering', r.queue, r.ordering_key))
   then
     return 'busy';
@@ -65,8 +75,8 @@ begin
   case v_next
     when 'cancelled' then
       perform leasehold.end_cancelled(r, r.cancel_requested_by, r.cancel_reason);
-    when 'dead' then
-      perform leasehold.bury(r, p_now, p_actor, 'lease_expired', v_error);
+    when 'dead', 'escalated' then
+      perform leasehold.bury(r, p_now, p_actor, v_reason, v_error, v_next);
     when 'pending' then
       perform leasehold.put_back(r.job_id, v_retry_at, r.attempt, r.unknown_failures, r.lease_expiries + 1);
     else

@@ -10,12 +10,14 @@ import type { failRequest } from '../schemas/fail-request.ts';
 import type { HeartbeatRequest } from '../schemas/heartbeat-request.ts';
 import {
   completeResponse,
+  escalateResponse,
   failResponse,
   givenBackResponse,
   heartbeatResponse,
 } from '../schemas/lease-responses.ts';
 import type {
   CompleteResponse,
+  EscalateResponse,
   FailResponse,
   GivenBackResponse,
   HeartbeatResponse,
@@ -81,12 +83,18 @@ export interface LeaseCalls {
     end?: Completion,
     options?: ReportOptions,
   ): Promise<Completed | LeaseLost>;
-  /** The attempt failed. */
+  /** The attempt failed. `escalated`: the job waits for a person. */
   fail(
     lease: LeaseName,
     failure: Failure,
     options?: ReportOptions,
-  ): Promise<FailResponse | LeaseLost>;
+  ): Promise<FailResponse | EscalateResponse | LeaseLost>;
+  /** A person is asked: the attempt ends, and the job waits for whoever takes it. `question`: 1 to 4,000 characters. */
+  escalate(
+    lease: LeaseName,
+    question: string,
+    options?: ReportOptions,
+  ): Promise<EscalateResponse | LeaseLost>;
   /** Gives the job back, for anyone. */
   release(
     lease: LeaseName,
@@ -152,8 +160,14 @@ export function leaseCalls(transport: Transport, ids: Ids): LeaseCalls {
       const body = { ...end, claim_next: claimNext };
       return await report(lease, 'complete', completeResponse, body, options);
     },
-    fail: async (lease, failure, options) =>
-      await report(lease, 'fail', failResponse, failure, options),
+    fail: async (lease, failure, options) => {
+      const end = await report(lease, 'fail', failResponse, failure, options);
+      return end.outcome === 'dead' && end.escalated === true
+        ? { outcome: 'escalated', more_due: end.more_due }
+        : end;
+    },
+    escalate: async (lease, question, options) =>
+      await report(lease, 'escalate', escalateResponse, { question }, options),
     release: async (lease, { reason, ...options } = {}) =>
       await report(lease, 'release', givenBackResponse, { reason }, options),
     snooze: async (lease, pause, options) =>

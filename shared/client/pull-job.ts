@@ -159,5 +159,6 @@ function claimedJob(job: LeasedJob, lease: HeldLease, claimSentAt: number): Clai
     moreDue: job.more_due,
     orderingKey: job.ordering_key,
     redrives: job.redrives,
+    note: job.note,
   };
 }

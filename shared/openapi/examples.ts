@@ -45,7 +45,9 @@ export const JOB_SUMMARY: JsonObject = {
   finished_at: null,
   finished_by: null,
   reason: null,
+  note: null,
   dead: null,
+  escalated: null,
 };
 
 export const JOB: JsonObject = {
@@ -71,6 +73,7 @@ export const LEASED_JOB: JsonObject = {
   attempt: 1,
   max_attempts: 5,
   redrives: 0,
+  note: null,
   idempotency_key: JOB_ID,
   fencing_token: '7',
   lease_seconds: 30,

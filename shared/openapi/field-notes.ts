@@ -7,6 +7,8 @@ export const FIELD_NOTES: Readonly<Record<string, string>> = {
   max_attempts: "Attempts for faults that pass; default: the queue's.",
   max_unknown_attempts: "Attempts for failures that nobody has classed; default: the queue's.",
   retry_budget_seconds: 'No retry starts later than this after the first due time.',
+  escalate_after:
+    "The failure that hands the job to a person, if its queue escalates; default: the queue's.",
   schema_version: 'Version of the payload, for handlers that take several.',
   ordering_key: 'Jobs of one key run one after another.',
   dedup_key: 'At most one live job has it.',
@@ -27,6 +29,7 @@ export const FIELD_NOTES: Readonly<Record<string, string>> = {
   class: 'Whether another try can help.',
   retry_after_seconds: 'What the other side asked for; the longest backoff of the queue cuts it.',
   reason: 'For people; kept in the log.',
+  note: 'What a person wrote for whoever comes after them.',
   expected_count: 'The number of dead jobs that you saw.',
   dry_run: 'Look, and change nothing.',
   per_second: 'Dead jobs sent back per second, so that they do not come all at once.',

@@ -14,8 +14,8 @@ export interface BlockedKey {
   readonly waiting: number;
   /** The job in front. */
   readonly blockedBy: string | null;
-  /** A dead one blocks the key until it is redriven or discarded. */
-  readonly blockedByState: 'dead' | 'running' | 'pending' | null;
+  /** A dead or escalated one blocks the key until a person has settled it. */
+  readonly blockedByState: 'dead' | 'escalated' | 'running' | 'pending' | null;
 }
 
 /**

@@ -28,6 +28,8 @@ export interface ClaimedJob {
   readonly orderingKey: string | null;
   /** How often it came back from the dead letters. */
   readonly redrives: number;
+  /** What a person wrote who sent the job back to its queue. */
+  readonly note: string | null;
 }
 
 export function claimedJob(row: ClaimedRow): ClaimedJob {
@@ -51,6 +53,7 @@ export function claimedJob(row: ClaimedRow): ClaimedJob {
     moreDue: row.more_due,
     orderingKey: row.ordering_key,
     redrives: row.redrives,
+    note: row.note,
   };
 }
 
@@ -74,4 +77,5 @@ export type ClaimedRow = {
   more_due: boolean;
   ordering_key: string | null;
   redrives: number;
+  note: string | null;
 };

@@ -19,12 +19,12 @@ export interface FailInput extends Lease {
 
 export type FailOutcome =
   | { readonly outcome: 'pending'; readonly dueAt: Date; readonly moreDue: boolean }
-  /** `cancelled`: the job had been called off. */
-  | { readonly outcome: 'dead' | 'cancelled'; readonly moreDue: boolean }
+  /** `escalated`: a person is asked. `cancelled`: the job had been called off. */
+  | { readonly outcome: 'dead' | 'escalated' | 'cancelled'; readonly moreDue: boolean }
   | { readonly outcome: 'lease_lost' };
 
 /**
- * Ends the attempt as failed: the job is retried with full jitter, or is dead. A lost lease changes nothing.
+ * Ends the attempt as failed: the job is retried with full jitter, is dead, or goes to a person. A lost lease changes nothing.
  * Repeated after a lost answer it gives the first answer again.
  *
  * @example await fail(sql, { jobId, owner, fencingToken, error: { code: 'timeout', message: 'No answer.' }, failureClass: 'transient' });
@@ -50,4 +50,4 @@ export async function fail(sql: Sql, input: FailInput, options?: SqlOptions): Pr
 
 type FailRow =
   | { outcome: 'pending'; due_at: Date; more_due: boolean }
-  | { outcome: 'dead' | 'cancelled' | 'lease_lost'; due_at: null; more_due: boolean };
+  | { outcome: 'dead' | 'escalated' | 'cancelled' | 'lease_lost'; due_at: null; more_due: boolean };

@@ -2,7 +2,14 @@ import type { JsonObject, JsonValue } from '../json-value.ts';
 import type { FailureClass } from './failure-class.ts';
 import type { Priority } from './new-job.ts';
 
-export const JOB_STATES = ['pending', 'running', 'succeeded', 'dead', 'cancelled'] as const;
+export const JOB_STATES = [
+  'pending',
+  'running',
+  'succeeded',
+  'dead',
+  'escalated',
+  'cancelled',
+] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
 /** A job in lists, as the API shows it: ids and 64-bit numbers are strings, instants are ISO 8601 in UTC. */
@@ -17,7 +24,7 @@ export interface JobSummary {
   readonly due_at: string;
   readonly attempt: number;
   readonly max_attempts: number;
-  /** How often it came back from the dead letters, while it is live or dead. */
+  /** How often it came back from the dead letters, or from a person, until it has ended. */
   readonly redrives: number | null;
   readonly schema_version: number;
   readonly ordering_key: string | null;
@@ -41,16 +48,43 @@ export interface JobSummary {
   readonly finished_by: string | null;
   /** Why it was cancelled, when it was. */
   readonly reason: string | null;
-  readonly dead: {
-    readonly reason: string;
-    readonly error: JsonValue;
-    readonly since: string;
-    /** Who looks after it. */
-    readonly owner: string | null;
-    readonly note: string | null;
-    readonly blocks_ordering_key: boolean;
-  } | null;
+  /** What a person wrote who sent it back; each holder gets it. */
+  readonly note: string | null;
+  readonly dead: SetAside | null;
+  readonly escalated: Escalated | null;
 }
+
+/** Why a job waits beside the queue, and who looks after it. */
+export interface SetAside {
+  readonly reason: string;
+  readonly error: JsonValue;
+  readonly since: string;
+  /** Who looks after it. */
+  readonly owner: string | null;
+  readonly note: string | null;
+  readonly blocks_ordering_key: boolean;
+}
+
+/** A job in the human lane, and the person's hold on it, if there is one. */
+export interface Escalated extends SetAside {
+  readonly held_by: string | null;
+  readonly held_since: string | null;
+  readonly held_until: string | null;
+  readonly fencing_token: string | null;
+}
+
+/** How attempts end; `sent_back` and `discarded` are a person's. */
+export const ATTEMPT_OUTCOMES = [
+  'succeeded',
+  'failed',
+  'lease_expired',
+  'snoozed',
+  'released',
+  'escalated',
+  'sent_back',
+  'discarded',
+] as const;
+export const NEXT_STATES = ['succeeded', 'pending', 'dead', 'escalated', 'cancelled'] as const;
 
 export interface JobAttempt {
   readonly fencing_token: string;
@@ -58,8 +92,9 @@ export interface JobAttempt {
   readonly owner: string;
   readonly started_at: string;
   readonly ended_at: string;
-  readonly outcome: 'succeeded' | 'failed' | 'lease_expired' | 'snoozed' | 'released';
-  readonly next_state: 'succeeded' | 'pending' | 'dead' | 'cancelled';
+  readonly outcome: (typeof ATTEMPT_OUTCOMES)[number];
+  /** What the job was after it. */
+  readonly next_state: (typeof NEXT_STATES)[number];
   readonly retry_at: string | null;
   readonly failure_class: FailureClass | null;
   readonly error: JsonValue;

@@ -27,6 +27,8 @@ export interface NewJob {
   readonly schemaVersion?: number;
   /** 1 to 100 attempts for failures that nobody has classed; default: the queue's. */
   readonly maxUnknownAttempts?: number;
+  /** 1 to 100: the failure that hands it to a person, if its queue escalates; default: the queue's. */
+  readonly escalateAfter?: number;
   /** 1 s to 366 days: no retry starts later than this after the first due time; default: the queue's. */
   readonly retryBudgetSeconds?: number;
   /** 1 to 200 characters: jobs of one key run one after another, in the order they were added. */
@@ -54,6 +56,7 @@ export function newJobsAsJson(jobs: readonly NewJob[]): string {
       headers: job.headers,
       schema_version: job.schemaVersion,
       max_unknown_attempts: job.maxUnknownAttempts,
+      escalate_after: job.escalateAfter,
       retry_budget_seconds: job.retryBudgetSeconds,
       ordering_key: job.orderingKey,
       dedup_key: job.dedupKey,

@@ -32,6 +32,10 @@ export interface QueueSettings {
   readonly key_rate_interval_ms: number;
   /** What a dead job does to its ordering key; default `block`. */
   readonly on_dead: 'block' | 'continue';
+  /** What becomes of a job that is out of attempts: it is `dead` (default), or a person is asked. */
+  readonly on_exhausted: 'dead' | 'escalate';
+  /** 1 to 100: the failure that ends the workers' tries in a queue that escalates; default 3. */
+  readonly escalate_after: number;
   /** Default `handler`. */
   readonly delivery: Delivery;
   /** Where a queue with delivery `push` sends its jobs. */

@@ -17,6 +17,7 @@ export const leasedJobResponse = z.object({
   attempt: count,
   max_attempts: count,
   redrives: count,
+  note: z.string().nullable(),
   idempotency_key: z.string(),
   fencing_token: bigIntText,
   lease_seconds: count,

@@ -35,6 +35,7 @@ export const enqueueRequest = z
       due_at: instant.optional(),
       max_attempts: integer(1, MAX_ATTEMPTS).optional(),
       max_unknown_attempts: integer(1, MAX_ATTEMPTS).optional(),
+      escalate_after: integer(1, MAX_ATTEMPTS).optional(),
       retry_budget_seconds: integer(1, MAX_DELAY_SECONDS).optional(),
       schema_version: integer(1, MAX_SCHEMA_VERSION).optional(),
       ordering_key: keyText(MAX_KEY_CHARS).optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { FAILURE_CLASSES } from '../queue/failure-class.ts';
-import { JOB_STATES } from '../queue/job.ts';
+import { ATTEMPT_OUTCOMES, JOB_STATES, NEXT_STATES } from '../queue/job.ts';
 import type { Job, JobAttempt, JobEffect, JobSummary } from '../queue/job.ts';
 import { PRIORITIES } from '../queue/new-job.ts';
 import {
@@ -14,6 +14,15 @@ import {
   openEnum,
   uuidText,
 } from './response-parts.ts';
+
+const setAsideFields = {
+  reason: z.string(),
+  error: anyJson,
+  since: instantText,
+  owner: z.string().nullable(),
+  note: z.string().nullable(),
+  blocks_ordering_key: z.boolean(),
+};
 
 const summaryFields = {
   id: uuidText,
@@ -47,14 +56,15 @@ const summaryFields = {
   finished_at: instantText.nullable(),
   finished_by: z.string().nullable(),
   reason: z.string().nullable(),
-  dead: z
+  note: z.string().nullable(),
+  dead: z.object(setAsideFields).nullable(),
+  escalated: z
     .object({
-      reason: z.string(),
-      error: anyJson,
-      since: instantText,
-      owner: z.string().nullable(),
-      note: z.string().nullable(),
-      blocks_ordering_key: z.boolean(),
+      ...setAsideFields,
+      held_by: z.string().nullable(),
+      held_since: instantText.nullable(),
+      held_until: instantText.nullable(),
+      fencing_token: bigIntText.nullable(),
     })
     .nullable(),
 };
@@ -68,8 +78,8 @@ export const jobAttemptResponse: z.ZodType<JobAttempt> = z.object({
   owner: z.string(),
   started_at: instantText,
   ended_at: instantText,
-  outcome: openEnum(['succeeded', 'failed', 'lease_expired', 'snoozed', 'released']),
-  next_state: openEnum(['succeeded', 'pending', 'dead', 'cancelled']),
+  outcome: openEnum(ATTEMPT_OUTCOMES),
+  next_state: openEnum(NEXT_STATES),
   retry_at: instantText.nullable(),
   failure_class: z.enum(FAILURE_CLASSES).nullable(),
   error: anyJson,

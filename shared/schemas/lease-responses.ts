@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { leasedJobResponse } from './claim-response.ts';
-import { instantText } from './response-parts.ts';
+import { instantText, openEnum } from './response-parts.ts';
 
 /** The lease holds. With `cancel_requested` the holder stops and reports. */
 export const heartbeatResponse = z.object({
@@ -18,11 +18,24 @@ export const completeResponse = z.object({
   next: leasedJobResponse.nullable().optional(),
 });
 
-/** What became of the job whose attempt failed. */
+/**
+ * What became of the job whose attempt failed. `dead` with `escalated`: it is not lost but waits for a person, which a reader
+ * that does not know of people takes for dead.
+ */
 export const failResponse = z.union([
   z.object({ outcome: z.literal('pending'), due_at: instantText, more_due: z.boolean() }),
-  z.object({ outcome: z.enum(['dead', 'cancelled']), more_due: z.boolean() }),
+  z.object({
+    outcome: z.enum(['dead', 'cancelled']),
+    escalated: z.boolean().optional(),
+    more_due: z.boolean(),
+  }),
 ]);
+
+/** The job waits for a person; `cancelled` when it had been called off. */
+export const escalateResponse = z.object({
+  outcome: openEnum(['escalated', 'cancelled']),
+  more_due: z.boolean(),
+});
 
 /** What became of a job that was given back or snoozed. */
 export const givenBackResponse = z.union([
@@ -33,4 +46,5 @@ export const givenBackResponse = z.union([
 export type HeartbeatResponse = z.infer<typeof heartbeatResponse>;
 export type CompleteResponse = z.infer<typeof completeResponse>;
 export type FailResponse = z.infer<typeof failResponse>;
+export type EscalateResponse = z.infer<typeof escalateResponse>;
 export type GivenBackResponse = z.infer<typeof givenBackResponse>;

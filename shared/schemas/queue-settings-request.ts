@@ -23,6 +23,7 @@ const MAX_URL_CHARS = 2000;
 
 const DELIVERY_RULE = `must be one of ${DELIVERIES.map((name) => `"${name}"`).join(', ')}`;
 const ON_DEAD_RULE = 'must be "block" or "continue"';
+const ON_EXHAUSTED_RULE = 'must be "dead" or "escalate"';
 
 /** `PUT /v1/queues/{queue}`: what is left out stays as it is, and null takes a limit or the target away. */
 export const queueSettingsRequest = z.strictObject(
@@ -42,6 +43,8 @@ export const queueSettingsRequest = z.strictObject(
     key_rate_limit: integer(1, MAX_LIMIT).nullable().optional(),
     key_rate_interval_ms: integer(MIN_INTERVAL_MS, MAX_INTERVAL_MS).optional(),
     on_dead: z.enum(['block', 'continue'], stating(ON_DEAD_RULE)).optional(),
+    on_exhausted: z.enum(['dead', 'escalate'], stating(ON_EXHAUSTED_RULE)).optional(),
+    escalate_after: integer(1, MAX_ATTEMPTS).optional(),
     delivery: z.enum(DELIVERIES, stating(DELIVERY_RULE)).optional(),
     target_url: text(1, MAX_URL_CHARS).nullable().optional(),
     retention_days: integer(1, MAX_RETENTION_DAYS).optional(),

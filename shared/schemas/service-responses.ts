@@ -25,6 +25,7 @@ export const workResponse = z.object({
     'succeeded',
     'retrying',
     'dead',
+    'escalated',
     'snoozed',
     'cancelled',
     'handed_over',

@@ -54,11 +54,11 @@ describe('leasehold.name_problem, tags_problem, setting_problem, new_job_problem
     ).toMatch(/1 to 100/);
     expect(
       await value(`select leasehold.new_job_problem(now(), leasehold.new_job_id(), 'q', 't', '1', 0, null, null, null, null,
-        null, '{}', 1, null, null, null, null)`),
+        null, '{}', 1, null, null, null, null, null)`),
     ).toBeNull();
     expect(
       await value(`select leasehold.new_job_problem(now(), leasehold.new_job_id(), 'q', 't', '1', 0, null, null, null, null,
-        null, '{}', 1, null, null, 'merge', null)`),
+        null, '{}', 1, null, null, 'merge', null, null)`),
     ).toBe('on_duplicate: must be return or replace');
   });
 
@@ -68,6 +68,9 @@ describe('leasehold.name_problem, tags_problem, setting_problem, new_job_problem
     ['{"weight": "5"}', /^weight: must be a whole number/],
     ['{"weight": null}', /^weight: cannot be removed$/],
     ['{"on_dead": "explode"}', /^on_dead: must be block or continue$/],
+    ['{"on_exhausted": "explode"}', /^on_exhausted: must be dead or escalate$/],
+    ['{"escalate_after": 0}', /^escalate_after: must be a whole number between 1 and 100$/],
+    ['{"escalate_after": null}', /^escalate_after: cannot be removed$/],
     ['{"delivery": 1}', /^delivery: must be handler, push or pull$/],
     ['{"target_url": ""}', /^target_url: give 1 to 2000 characters$/],
     ['{"paused_at": null}', /^paused_at: /],

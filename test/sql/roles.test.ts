@@ -14,6 +14,7 @@ const WORKER = [
   'claim',
   'complete_and_claim',
   'complete',
+  'escalate',
   'fail',
   'heartbeat',
   'record_push',
@@ -33,11 +34,13 @@ const READER = [
   'job_queues',
   'last_turn',
   'list_dead_letters',
+  'list_escalations',
   'list_jobs',
   'list_outbox_events',
   'list_queues',
   'list_schedules',
   'matching_dead_letters',
+  'metrics',
   'next_wake',
   'outbox_metrics',
   'outbox_next_due',
@@ -48,6 +51,7 @@ const READER = [
 const OPERATOR = [
   ...READER,
   'cancel',
+  'claim_escalated',
   'configure_queue',
   'delete_schedule',
   'discard',
@@ -59,6 +63,7 @@ const OPERATOR = [
   'set_queue_paused',
   'set_schedule_paused',
   'settle_effect',
+  'settle_escalated',
   'skip_events',
 ];
 const SERVICE = [

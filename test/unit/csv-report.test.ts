@@ -29,6 +29,7 @@ test('report.csv stops between chunks when it is told to', async () => {
     idempotencyKey: JOB.id,
     fencingToken: '1',
     attempt: 1,
+    note: null,
     log: new RecordingLog(),
     lease: { jobId: JOB.id, owner: 'w', fencingToken: '1' },
     clock: { now: () => 0 },

@@ -129,6 +129,7 @@ export function claimedJob(now: number, changes: Partial<ClaimedJob> = {}): Clai
     moreDue: false,
     orderingKey: null,
     redrives: 0,
+    note: null,
     ...changes,
   };
 }

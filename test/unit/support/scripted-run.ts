@@ -167,6 +167,7 @@ function claimedJob(now: number): ClaimedJob {
     moreDue: false,
     orderingKey: null,
     redrives: 0,
+    note: null,
   };
 }
 
