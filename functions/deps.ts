@@ -37,6 +37,8 @@ export interface IsolateDeps {
   readonly publisher?: Publisher;
   /** Public keys of the sign-in provider. */
   readonly jwks: JwksCache;
+  /** Those of the proxy that signs people in, if there is one. */
+  readonly proxyKeys: JwksCache;
   readonly contract: ContractTexts;
 }
 
@@ -93,6 +95,7 @@ export function createIsolateDeps(
     schema: { verified: false },
     outbound: platform.outbound ?? webOutbound,
     jwks: createJwksCache(),
+    proxyKeys: createJwksCache(),
     contract: {},
   };
 }

@@ -14,7 +14,10 @@ import { BROKER_VARIABLES, brokerProblems, brokerTarget } from './broker-setting
 import type { BrokerTarget } from './broker-settings.ts';
 import { OUTBOX_VARIABLES, outboxProblems, outboxSettings } from './outbox-settings.ts';
 import type { OutboxSettings } from './outbox-settings.ts';
+import { isJwksUrl } from './jwks-url.ts';
 import { parseWith, stating } from './parse-with.ts';
+import { PROXY_VARIABLES, proxyProblems, signInProxy } from './proxy-settings.ts';
+import type { SignInProxy } from './proxy-settings.ts';
 import type { PushTargetPolicy } from './push/target.ts';
 import { Secret } from './secret.ts';
 import { decodeWebhookKey } from './webhook.ts';
@@ -29,6 +32,8 @@ export interface Config {
   /** What `iss` and `aud` of every token must be; undefined: anything. */
   readonly authIssuer: string | undefined;
   readonly authAudience: string | undefined;
+  /** Who else may say who is calling; undefined: nobody. */
+  readonly signInProxy: SignInProxy | undefined;
   /** One or two `whsec_…` keys: the first signs, all verify, so that a key can be changed without a gap. */
   readonly pokeSecrets: readonly Secret[];
   /** Whether an enqueue pokes the worker after its commit. */
@@ -58,6 +63,7 @@ const CONFIG_NAMES = [
   'JWKS_URL',
   'AUTH_ISSUER',
   'AUTH_AUDIENCE',
+  ...Object.keys(PROXY_VARIABLES),
   'POKE_SECRETS',
   'INSERT_POKES',
   'CHAIN_POKES',
@@ -122,6 +128,7 @@ const schema = z.object({
   JWKS_URL: z.string(stating(JWKS_URL_RULE)).refine(isJwksUrl, JWKS_URL_RULE).optional(),
   AUTH_ISSUER: z.string(stating(CLAIM_RULE)).max(MAX_CLAIM_CHARS, CLAIM_RULE).optional(),
   AUTH_AUDIENCE: z.string(stating(CLAIM_RULE)).max(MAX_CLAIM_CHARS, CLAIM_RULE).optional(),
+  ...PROXY_VARIABLES,
   POKE_SECRETS: signingKeys,
   INSERT_POKES: onOff('on'),
   CHAIN_POKES: onOff('on'),
@@ -165,7 +172,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
   const parsed = parseWith('JWKS_URL' in picked ? schemaWithProvider : schema, picked);
   if (!parsed.ok) throw configError(parsed.problems);
   const { value } = parsed;
-  const problems = [...outboxProblems(value), ...brokerProblems(value)];
+  const problems = [...outboxProblems(value), ...brokerProblems(value), ...proxyProblems(value)];
   if (problems.length > 0) throw configError(problems);
   return Object.freeze({
     databaseUrl: new Secret(value.DATABASE_URL),
@@ -173,6 +180,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
     jwksUrl: value.JWKS_URL === undefined ? undefined : new URL(value.JWKS_URL),
     authIssuer: value.AUTH_ISSUER,
     authAudience: value.AUTH_AUDIENCE,
+    signInProxy: signInProxy(value),
     pokeSecrets: Object.freeze(value.POKE_SECRETS.map((key) => new Secret(key))),
     insertPokes: value.INSERT_POKES,
     chainPokes: value.CHAIN_POKES,
@@ -222,19 +230,6 @@ function isPokeUrl(text: string): boolean {
     url.search === '' &&
     url.hash === ''
   );
-}
-
-/** Who reads the keys over plain HTTP lets anybody on the way sign in. */
-function isJwksUrl(text: string): boolean {
-  const url = parseUrl(text);
-  if (url === undefined || url.username !== '' || url.password !== '' || url.hash !== '') {
-    return false;
-  }
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
 }
 
 function parseUrl(text: string): URL | undefined {

@@ -1,4 +1,4 @@
-import { credentialOf } from '../middleware/credential.ts';
+import { credentialOf, csrfBinding } from '../middleware/credential.ts';
 import type { Route } from '../routes/route.ts';
 import { setCsrfCookie } from './session-cookies.ts';
 
@@ -10,9 +10,10 @@ export const readSession: Route = {
   database: false,
   handle: async (context, deps) => {
     const expiresAtMs = context.get('expiresAtMs') ?? deps.clock.now();
-    const credential = credentialOf(context);
-    if (credential?.from === 'cookie') {
-      await setCsrfCookie(context, deps, credential.token, expiresAtMs);
+    const credential = credentialOf(context, deps.config);
+    if (credential !== undefined && credential.from !== 'header') {
+      const binding = csrfBinding(credential, context.get('actor'));
+      await setCsrfCookie(context, deps, binding, expiresAtMs);
     }
     const queues = context.get('queues');
     return context.json({

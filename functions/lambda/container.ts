@@ -6,7 +6,7 @@ import { awsLambda } from '../../shared/platform.ts';
 import type { Poker } from '../../shared/ports.ts';
 import type { WakeClock } from '../../shared/wake/wake-clock.ts';
 import { createIsolateDeps } from '../deps.ts';
-import type { IsolateDeps } from '../deps.ts';
+import type { AppDeps, IsolateDeps } from '../deps.ts';
 import { HANDLERS } from '../handlers/index.ts';
 import { createJsonLog } from '../json-log.ts';
 import { createNoPoker, createPoker } from '../poker.ts';
@@ -16,6 +16,7 @@ import { NO_WAKE_CLOCK } from '../wake/no-wake-clock.ts';
 import { webClock } from '../web-ports.ts';
 import { CLIENT_OPTIONS } from './client-options.ts';
 import { containerEnvironment, printLine } from './environment.ts';
+import { createLayerAssets } from './layer-assets.ts';
 import { drainEventOf } from './event-shape.ts';
 import { createInvokePoker } from './invoke-poker.ts';
 import { nodeOutbound } from './node-outbound.ts';
@@ -27,6 +28,7 @@ import type { LambdaSettings } from './settings.ts';
 export interface ContainerDeps extends IsolateDeps {
   readonly poker: Poker;
   readonly wake: WakeClock;
+  readonly assets?: NonNullable<AppDeps['assets']>;
   /** See `LambdaSettings`, in milliseconds. */
   readonly takesMoreMs: number;
 }
@@ -66,6 +68,9 @@ export function createContainer(): Container {
         ...isolate,
         poker: pokerOf(settings, isolate),
         wake: wakeOf(settings, isolate),
+        ...(settings.boardAssets === undefined
+          ? {}
+          : { assets: createLayerAssets(settings.boardAssets) }),
         takesMoreMs: takesMoreSeconds * 1000,
       };
       return kept;

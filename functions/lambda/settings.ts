@@ -17,6 +17,8 @@ export interface LambdaSettings {
   readonly workerTimeoutSeconds: number;
   /** How long into its invocation a worker may take another job of the same queue; 0: one job an invocation. */
   readonly takesMoreSeconds: number;
+  /** Folder of the board's script and style; undefined: there is no board. */
+  readonly boardAssets: string | undefined;
   /** Undefined: nothing is woken at an instant, and the schedule alone drains. */
   readonly wake: WakeTarget | undefined;
 }
@@ -27,6 +29,7 @@ const FUNCTION_RULE = 'must be the name or ARN of a function';
 const TIMEOUT_RULE = `must be whole seconds from 1 to ${MAX_LAMBDA_SECONDS}`;
 const TAKES_MORE_RULE = 'must be whole seconds, half of WORKER_TIMEOUT_SECONDS at most';
 const GROUP_RULE = 'must be the name of a schedule group: 1 to 64 letters, digits, ".", "-" or "_"';
+const FOLDER_RULE = 'must be the absolute path of a folder';
 const ARN_RULE = 'must be an ARN';
 const TOGETHER_RULE =
   'must be set together: WAKE_SCHEDULE_GROUP, WAKE_FUNCTION_ARN, WAKE_ROLE_ARN and WAKE_DEAD_LETTER_ARN';
@@ -45,6 +48,7 @@ export const LAMBDA_SETTING_NAMES = [
   'WORKER_FUNCTION',
   'WORKER_TIMEOUT_SECONDS',
   'WORKER_TAKES_MORE_SECONDS',
+  'BOARD_ASSETS',
   ...WAKE_NAMES,
 ] as const;
 
@@ -69,6 +73,7 @@ const schema = z
       .regex(/^\d{1,3}$/, TAKES_MORE_RULE)
       .transform(Number)
       .default(0),
+    BOARD_ASSETS: z.string(stating(FOLDER_RULE)).startsWith('/', FOLDER_RULE).optional(),
     WAKE_SCHEDULE_GROUP: z
       .string(stating(GROUP_RULE))
       .regex(/^[\w.-]{1,64}$/, GROUP_RULE)
@@ -116,6 +121,7 @@ export function parseLambdaSettings(record: Readonly<Record<string, unknown>>): 
     workerFunction: value.WORKER_FUNCTION,
     workerTimeoutSeconds: value.WORKER_TIMEOUT_SECONDS,
     takesMoreSeconds: value.WORKER_TAKES_MORE_SECONDS,
+    boardAssets: value.BOARD_ASSETS,
     wake:
       value.WAKE_SCHEDULE_GROUP === undefined
         ? undefined

@@ -4,14 +4,17 @@ import { verifyWebhook } from '../../shared/webhook.ts';
 import type { AppDeps } from '../deps.ts';
 import { HttpFault } from '../http-fault.ts';
 import type { Access, RouteContext } from '../routes/route.ts';
-import { credentialOf } from './credential.ts';
+import { credentialOf, csrfBinding } from './credential.ts';
+import type { Credential } from './credential.ts';
 import { requireOwnPage } from './csrf.ts';
 import { readBody } from './read-body.ts';
+import { verifyProxyToken } from './verify-proxy-token.ts';
 import { verifyToken } from './verify-token.ts';
+import type { TokenOutcome } from './verify-token.ts';
 
 const CHALLENGE = 'Bearer realm="leasehold"';
 
-type AuthDeps = Pick<AppDeps, 'config' | 'clock' | 'timer' | 'ids' | 'log' | 'jwks'>;
+type AuthDeps = Pick<AppDeps, 'config' | 'clock' | 'timer' | 'ids' | 'log' | 'jwks' | 'proxyKeys'>;
 
 /** Who is calling, from the credential alone. */
 export interface Caller {
@@ -69,27 +72,37 @@ async function authoriseToken(
   deps: AuthDeps,
   scope: Scope | undefined,
 ): Promise<Caller> {
-  const credential = credentialOf(context);
+  const credential = credentialOf(context, deps.config);
   if (credential === undefined) {
     throw new HttpFault('unauthenticated', 'Send a bearer token in the Authorization header.', {
       'www-authenticate': CHALLENGE,
     });
   }
-  const { from, token } = credential;
-  const verified = await verifyToken(token, deps);
+  const verified = await verifyCredential(credential, deps);
   if (!verified.ok) {
     throw new HttpFault('unauthenticated', verified.message, {
       'www-authenticate': `${CHALLENGE}, error="invalid_token"`,
     });
   }
-  if (from === 'cookie') await requireOwnPage(context, deps, token);
   const { subject, scopes, queues, expiresAtMs } = verified.token;
+  if (credential.from !== 'header') {
+    await requireOwnPage(context, deps, csrfBinding(credential, subject));
+  }
   if (scope !== undefined && !scopes.includes(scope)) {
     throw new HttpFault('forbidden', `The token lacks the scope "${scope}".`, {
       'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
     });
   }
   return { actor: subject, queues, scopes: new Set(scopes), expiresAtMs, byToken: true };
+}
+
+async function verifyCredential(
+  { from, token }: Credential,
+  deps: AuthDeps,
+): Promise<TokenOutcome> {
+  const { signInProxy: proxy } = deps.config;
+  if (from !== 'proxy' || proxy === undefined) return await verifyToken(token, deps);
+  return await verifyProxyToken(token, proxy, deps);
 }
 
 async function authorisePoke(

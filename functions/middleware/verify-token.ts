@@ -58,9 +58,18 @@ const queuesClaim = z.array(queueName).max(MAX_TOKEN_QUEUES).optional();
  * @throws {LeaseholdError} `sign_in_unavailable` when the provider's keys cannot be read
  */
 export async function verifyToken(token: string, deps: TokenDeps): Promise<TokenOutcome> {
+  return await verifyTokenWith(token, deps, claimsOf);
+}
+
+/** The same with another reading of what the token says. */
+export async function verifyTokenWith(
+  token: string,
+  deps: TokenDeps,
+  read: (payload: JWTPayload) => TokenOutcome,
+): Promise<TokenOutcome> {
   if (token.length > MAX_TOKEN_CHARS) return refused(`The token is over ${MAX_TOKEN_CHARS} bytes.`);
   try {
-    return claimsOf(await verifiedPayload(token, deps));
+    return read(await verifiedPayload(token, deps));
   } catch (error) {
     if (error instanceof LeaseholdError) throw error;
     return refused(reasonOf(error));

@@ -1,6 +1,7 @@
 /** The SAM template against AWS's own specification, and against the code that it deploys. */
 import { describe, expect, test } from 'vitest';
 import { LAMBDA_SETTING_NAMES, parseLambdaSettings } from '../../functions/lambda/settings.ts';
+import { PROXY_VARIABLES } from '../../shared/proxy-settings.ts';
 import { readIfPresent, sourceFiles } from '../tidy/source-files.ts';
 import { loadSpecification } from './support/specification.ts';
 import { aliasesOf, isNode, nodesOf, readTemplate } from './support/template.ts';
@@ -104,14 +105,15 @@ describe('C.6 references in the SAM template', () => {
 });
 
 describe('C.6 the SAM template and the code', () => {
-  const variables = Object.keys(
-    (template.Globals.Function['Environment'] as { readonly Variables: Node }).Variables,
-  );
+  const variables = [template.Globals.Function, ...resources.map(([, one]) => one.Properties)]
+    .map((properties) => properties['Environment'] as { readonly Variables: Node } | undefined)
+    .flatMap((environment) => Object.keys(environment?.Variables ?? {}));
 
   test('every environment variable is one that the code reads', () => {
     const config = /CONFIG_NAMES = \[([^\]]+)\]/.exec(readIfPresent('shared/config.ts') ?? '');
     const read = new Set([
       ...LAMBDA_SETTING_NAMES,
+      ...Object.keys(PROXY_VARIABLES),
       ...[...(config?.[1] ?? '').matchAll(/'([A-Z_]+)'/g)].map(([, name]) => name),
       'SECRETS_VERSION', // its change is what counts
     ]);

@@ -1,7 +1,10 @@
 /** The bundle that SAM would deploy, behind a function URL that streams and behind an HTTP API that does not. */
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTemplate } from '../aws/support/template.ts';
+import { ROOT } from '../tidy/source-files.ts';
 import { buildLambda } from './support/lambda-build.ts';
 import type { LambdaBuild } from './support/lambda-build.ts';
 import { apiGatewayEvent, functionUrlEvent } from './support/http-events.ts';
@@ -12,7 +15,9 @@ import type { LambdaStack } from './support/stack.ts';
 let stack: LambdaStack;
 const builds: LambdaBuild[] = [];
 beforeAll(async () => {
-  stack = await createLambdaStack({ env: { INSERT_POKES: 'off' } });
+  stack = await createLambdaStack({
+    env: { INSERT_POKES: 'off', BOARD_ASSETS: join(ROOT, 'functions/board/assets') },
+  });
   builds.push(await buildLambda('ApiFunction'), await buildLambda('WorkerFunction'));
 });
 afterAll(async () => {
@@ -44,6 +49,50 @@ describe.each(WAYS)('C.1 through %s', (name, send) => {
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ status: 'ok' });
     expect(response.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('the board and its files are served, compressed for whoever takes it', async () => {
+    const page = await send({ method: 'GET', path: '/board/jobs?state=dead' });
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=UTF-8',
+    ]);
+    expect(await page.text()).toContain('src="/board/assets/board.js"');
+    const file = { method: 'GET', path: '/board/assets/board.js' };
+    const source = readFileSync(join(ROOT, 'functions/board/assets/board.js'));
+    const plain = await send(file);
+    expect(plain.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(Buffer.from(await plain.arrayBuffer()).equals(source)).toBe(true);
+    const headers = { 'accept-encoding': 'br, gzip' };
+    const compressed = await send({ ...file, headers });
+    expect(compressed.headers.get('content-encoding')).toBe('gzip');
+    const sent = Buffer.from(await compressed.arrayBuffer());
+    expect(sent.length).toBeLessThan(source.length / 2);
+    expect(gunzipSync(sent).equals(source)).toBe(true);
+    const etag = compressed.headers.get('etag') ?? '';
+    const again = await send({ ...file, headers: { ...headers, 'if-none-match': etag } });
+    expect([again.status, again.headers.get('etag')]).toEqual([304, etag]);
+    expect((await send({ method: 'GET', path: '/board/assets/other.js' })).status).toBe(404);
+  });
+
+  test('a person signs in to the board by a cookie', async () => {
+    const answer = await send({
+      method: 'POST',
+      path: '/board/sign-in',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'sec-fetch-site': 'same-origin',
+      },
+      body: new URLSearchParams({ token: stack.token }).toString(),
+    });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/board']);
+    const cookie = answer.headers
+      .getSetCookie()
+      .map((one) => one.split(';')[0])
+      .join('; ');
+    expect(cookie).toMatch(/^__Host-leasehold=/);
+    const session = await send({ method: 'GET', path: '/board/session', headers: { cookie } });
+    expect(await session.json()).toMatchObject({ actor: 'tester' });
   });
 
   test('a body arrives byte for byte, as text and in base64', async () => {

@@ -96,6 +96,7 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
     handlers: handlerRegistry(options.handlers ?? []),
     schema: { verified: false },
     jwks: createJwksCache(),
+    proxyKeys: createJwksCache(),
     contract: {},
     outbound: webOutbound,
     background: { run: (task) => void background.push(task()) },

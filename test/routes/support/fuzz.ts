@@ -131,6 +131,7 @@ function fuzzDeps(sql: Sql): AppDeps {
     handlers: handlerRegistry([]),
     schema: { verified: false },
     jwks: createJwksCache(),
+    proxyKeys: createJwksCache(),
     contract: {},
     outbound: webOutbound,
     background: { run: (task) => void task() },
