@@ -9,11 +9,12 @@ import {
   MIN_LEASE_SECONDS,
 } from '../../../shared/limits.ts';
 import { claimId } from '../../../shared/schemas/claim-id.ts';
-import { leasedJobResponse } from '../../../shared/schemas/claim-response.ts';
+
 import { integer } from '../../../shared/schemas/integer.ts';
 import { queueName } from '../../../shared/schemas/names.ts';
 import { uuidText } from '../../../shared/schemas/response-parts.ts';
 import { invalidRequest } from '../../middleware/read-json.ts';
+import { heldJob } from '../held-job.ts';
 import { adviceField } from '../lease-fields.ts';
 import { tool } from '../tool.ts';
 import type { ToolCaller } from '../tool.ts';
@@ -61,7 +62,7 @@ export const claim = tool({
   }),
   output: z.object({
     claim_id: uuidText,
-    job: leasedJobResponse.nullable(),
+    job: heldJob.nullable(),
     ...adviceField,
   }),
   request: ({ queues, wait_seconds, ...others }, caller) => ({

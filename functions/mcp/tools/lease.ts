@@ -8,7 +8,7 @@ import {
   MAX_RESULT_BYTES,
 } from '../../../shared/limits.ts';
 import { FAILURE_CLASSES } from '../../../shared/queue/failure-class.ts';
-import { leasedJobResponse } from '../../../shared/schemas/claim-response.ts';
+
 import { failRequest } from '../../../shared/schemas/fail-request.ts';
 import { heartbeatRequest } from '../../../shared/schemas/heartbeat-request.ts';
 import { jsonWithin } from '../../../shared/schemas/json-within.ts';
@@ -16,6 +16,7 @@ import { queueName } from '../../../shared/schemas/names.ts';
 import { instantText } from '../../../shared/schemas/response-parts.ts';
 import { snoozeRequest } from '../../../shared/schemas/snooze-request.ts';
 import { text } from '../../../shared/schemas/text.ts';
+import { heldJob } from '../held-job.ts';
 import { adviceField, leaseFields, leaseRequest } from '../lease-fields.ts';
 import { tool } from '../tool.ts';
 import { leaseSeconds } from './claim.ts';
@@ -88,7 +89,7 @@ export const complete = tool({
   output: z.object({
     outcome: z.enum(['succeeded', 'cancelled', 'lease_lost']),
     more_due: z.boolean().optional().describe('A hint that the queue has further due work.'),
-    next: leasedJobResponse.nullable().optional(),
+    next: heldJob.nullable().optional(),
     ...adviceField,
   }),
   request: (input) => leaseRequest('complete', input),
