@@ -2,6 +2,7 @@ import type { Config } from '../shared/config.ts';
 import { parseConfig } from '../shared/config.ts';
 import { createNeonSql } from '../shared/database/neon-sql.ts';
 import type { HandlerRegistry } from '../shared/handler-registry.ts';
+import type { MetricsSource } from '../shared/metrics/kept-metrics.ts';
 import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../shared/ports.ts';
 import type { WakeClock } from '../shared/wake/wake-clock.ts';
 import type { Publisher } from '../shared/publish/publisher.ts';
@@ -9,6 +10,7 @@ import type { Background } from './background.ts';
 import type { BoardAssets } from './board/board-assets.ts';
 import type { ContractTexts } from './contract-texts.ts';
 import { createJsonLog } from './json-log.ts';
+import { createIsolateMetrics } from './metrics/isolate-metrics.ts';
 import { createJwksCache } from './middleware/jwks.ts';
 import type { JwksCache } from './middleware/jwks.ts';
 import { configuredPublisher } from './publish/configured-publisher.ts';
@@ -40,6 +42,8 @@ export interface IsolateDeps {
   /** Those of the proxy that signs people in, if there is one. */
   readonly proxyKeys: JwksCache;
   readonly contract: ContractTexts;
+  /** What `GET /metrics` tells. */
+  readonly metrics: MetricsSource;
 }
 
 /** What the app gets, for one invocation. */
@@ -85,6 +89,7 @@ export function createIsolateDeps(
     ...platform,
     outbound: platform.outbound ?? webOutbound,
   });
+  const schema = { verified: false };
   return {
     ...ports,
     config,
@@ -92,10 +97,11 @@ export function createIsolateDeps(
     sql,
     ids: webIds,
     handlers,
-    schema: { verified: false },
+    schema,
     outbound: platform.outbound ?? webOutbound,
     jwks: createJwksCache(),
     proxyKeys: createJwksCache(),
     contract: {},
+    metrics: createIsolateMetrics({ ...ports, sql, schema }),
   };
 }

@@ -212,3 +212,6 @@ export const MAX_AGGREGATE_ID_CHARS = 200;
 export const MAX_CHOSEN_EVENTS = 100;
 /** What a poke for the relay calls itself in the log. */
 export const OUTBOX_POKE_QUEUE = 'outbox';
+/** Measures that were read are told for so long whatever changes; where changes may go unheard of, for an hour at most. */
+export const METRICS_KEPT_MS = 10_000;
+export const METRICS_KEPT_AT_MOST_MS = 60 * 60 * 1000;

@@ -11,6 +11,7 @@ import { cancelJob, changeJob, readJob } from './job.ts';
 import { enqueueJob, enqueueJobs, listJobsRoute } from './jobs.ts';
 import { completeLease, failLease, heartbeatLease, releaseLease, snoozeLease } from './leases.ts';
 import { mcp } from './mcp.ts';
+import { readMetricsRoute } from './metrics.ts';
 import { docs, openapi } from './openapi.ts';
 import {
   appendEventRoute,
@@ -94,6 +95,7 @@ export const ROUTES: readonly Route[] = [
   readEventFeed,
   readAggregateEvents,
   readOutboxMetrics,
+  readMetricsRoute,
   openapi,
   docs,
 ];

@@ -1,3 +1,4 @@
+import { metricsQuery } from '../schemas/metrics-query.ts';
 import type { Operation } from './operation.ts';
 
 const tag = 'Service';
@@ -44,6 +45,20 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
         example: { outcome: 'empty', queue: 'emails' },
       },
     },
+  },
+  {
+    id: 'readMetrics',
+    method: 'get',
+    path: '/metrics',
+    tag,
+    summary: 'Every measure, for Prometheus',
+    description:
+      'What was read last, unless something has changed since: asking does not wake a database that sleeps. With `fresh=1` it is read anew. Ages are of this moment.',
+    access: 'read',
+    database: false,
+    query: metricsQuery,
+    success: { 200: { description: 'The measures.', mediaType: 'text/plain' } },
+    errors: ['database_unavailable', 'database_error', 'schema_mismatch'],
   },
   {
     id: 'openapi',

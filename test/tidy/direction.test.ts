@@ -20,6 +20,7 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
   ['shared/transaction/', ['shared/transaction/', 'shared/*', SHAPES]],
   ['shared/outbox/', ['shared/outbox/', 'shared/*']],
   ['shared/inbox/', ['shared/inbox/', 'shared/transaction/', 'shared/*']],
+  ['shared/metrics/', ['shared/metrics/', 'shared/*', SHAPES]],
   ['shared/openapi/', ['shared/openapi/', 'shared/schemas/', 'shared/*', SHAPES]],
   ['shared/client/', ['shared/client/', 'shared/schemas/', 'shared/*', SHAPES]],
   ['shared/push/', ['shared/push/', 'shared/*', SHAPES]],

@@ -2,6 +2,7 @@ import { SignJWT } from 'jose';
 
 import { createApp } from '../../../functions/app.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
+import { createIsolateMetrics } from '../../../functions/metrics/isolate-metrics.ts';
 import { createJwksCache } from '../../../functions/middleware/jwks.ts';
 import type { Route } from '../../../functions/routes/route.ts';
 import {
@@ -80,6 +81,7 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
   const pokes: Poke[] = [];
   const wakes: number[] = [];
   const background: Promise<void>[] = [];
+  const schema = { verified: false };
   const base: AppDeps = {
     config: parseConfig({
       DATABASE_URL: http.connectionString,
@@ -94,10 +96,11 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
     ids: webIds,
     log,
     handlers: handlerRegistry(options.handlers ?? []),
-    schema: { verified: false },
+    schema,
     jwks: createJwksCache(),
     proxyKeys: createJwksCache(),
     contract: {},
+    metrics: createIsolateMetrics({ sql: http.sql, clock: webClock, schema }),
     outbound: webOutbound,
     background: { run: (task) => void background.push(task()) },
     poker: {

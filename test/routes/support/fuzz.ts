@@ -5,6 +5,8 @@ import type pg from 'pg';
 import { createApp } from '../../../functions/app.ts';
 import type { App } from '../../../functions/app.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
+import { createIsolateMetrics } from '../../../functions/metrics/isolate-metrics.ts';
+import { createSingleBatchFeed } from '../../../functions/feed/single-batch-feed.ts';
 import { createJwksCache } from '../../../functions/middleware/jwks.ts';
 import { NO_WAKE_CLOCK } from '../../../functions/wake/no-wake-clock.ts';
 import {
@@ -111,6 +113,8 @@ async function answerTo(
 /** The pauses of a request that waits take no time, so that 20 s are over at once; time-outs are real. */
 function fuzzDeps(sql: Sql): AppDeps {
   let passedMs = 0;
+  const clock = { now: () => webClock.now() + passedMs };
+  const schema = { verified: false };
   return {
     config: parseConfig({
       DATABASE_URL: 'postgres://not:used@127.0.0.1:1/fuzz',
@@ -118,7 +122,7 @@ function fuzzDeps(sql: Sql): AppDeps {
       POKE_SECRETS: `whsec_${btoa('a poke key for the fuzz, unused.')}`,
     }),
     sql,
-    clock: { now: () => webClock.now() + passedMs },
+    clock,
     timer: {
       sleep: async (milliseconds, signal) => {
         if (milliseconds > MAX_POLL_MS) return await webTimer.sleep(milliseconds, signal);
@@ -129,14 +133,16 @@ function fuzzDeps(sql: Sql): AppDeps {
     ids: webIds,
     log: new RecordingLog(),
     handlers: handlerRegistry([]),
-    schema: { verified: false },
+    schema,
     jwks: createJwksCache(),
     proxyKeys: createJwksCache(),
     contract: {},
+    metrics: createIsolateMetrics({ sql, clock, schema }),
     outbound: webOutbound,
     background: { run: (task) => void task() },
     poker: { send: async () => 'taken' },
     wake: NO_WAKE_CLOCK,
+    feed: createSingleBatchFeed({ sql }),
     invocationMs: 30_000,
   };
 }
