@@ -70,7 +70,9 @@ export function createApp(
           await checkRate(deps, { actor: caller.actor, method: route.method, route: path });
         }
         if (route.database) await ensureSchema(deps.sql, deps.schema);
-        return await withIdempotencyKey(context, requestDeps, route);
+        const response = await withIdempotencyKey(context, requestDeps, route);
+        if (route.database && route.method !== 'GET' && response.ok) deps.feed.changed();
+        return response;
       });
     }
     app.all(path, () => {

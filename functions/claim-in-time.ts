@@ -33,7 +33,7 @@ export type ClaimInTimeOutcome =
  * @example const taken = await claimInTime(deps, { queue: 'emails', owner, invocationEndsAt });
  */
 export async function claimInTime(
-  deps: Pick<AppDeps, 'clock' | 'ids' | 'sql'> & AskWakeDeps,
+  deps: Pick<AppDeps, 'clock' | 'ids' | 'sql' | 'feed'> & AskWakeDeps,
   { queue, owner, leaseSeconds, invocationEndsAt }: ClaimInTimeInput,
 ): Promise<ClaimInTimeOutcome> {
   const { clock, ids, sql } = deps;
@@ -47,6 +47,7 @@ export async function claimInTime(
     leaseAtMost: leaseAtMost(claimSentAt, invocationEndsAt),
   });
   if (claimed.outcome === 'empty') return claimed;
+  deps.feed.changed();
   // A function that is killed says nothing: without this, its job would wait for the safety sweep.
   askWake(deps, [claimed.job.leaseExpiresAt]);
   return { ...claimed, claimSentAt };

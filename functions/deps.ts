@@ -9,6 +9,7 @@ import type { Publisher } from '../shared/publish/publisher.ts';
 import type { Background } from './background.ts';
 import type { BoardAssets } from './board/board-assets.ts';
 import type { ContractTexts } from './contract-texts.ts';
+import type { LiveFeed } from './feed/live-feed.ts';
 import { createJsonLog } from './json-log.ts';
 import { createIsolateMetrics } from './metrics/isolate-metrics.ts';
 import { createJwksCache } from './middleware/jwks.ts';
@@ -53,6 +54,8 @@ export interface AppDeps extends IsolateDeps {
   readonly poker: Poker;
   /** Brings a drain at an instant. */
   readonly wake: WakeClock;
+  /** Tells of what was committed, and follows the event log. */
+  readonly feed: LiveFeed;
   /** How long the platform lets one invocation run, in milliseconds: bounds leases and runs. */
   readonly invocationMs: number;
   /** For how much of it jobs are taken behind the first one, in milliseconds; half of it at most, and when absent. */

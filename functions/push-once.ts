@@ -40,9 +40,10 @@ export async function pushOnce(deps: AppDeps, input: PushInput): Promise<WorkOut
   const run = await pushJob(
     {
       ...deps,
-      operations: runOperationsOver(sql),
+      operations: runOperationsOver(deps),
       recordPush: async (ok) => {
         const { resumeAt } = await recordPush(sql, { queue: input.queue, ok });
+        if (resumeAt !== null) deps.feed.changed();
         if (resumeAt !== null) askWake(deps, [resumeAt]);
         // Nothing pokes on after a target that gave no answer.
         else if (!ok) askDrain(deps, POKE_LOST_MS);

@@ -34,7 +34,7 @@ export async function runAndTakeNext(
   const { job, owner, leaseSeconds, invocationEndsAt } = input;
   const claimId = ids.uuidv7();
   const fused = claimNext<TakenJob>({
-    operations: runOperationsOver(sql),
+    operations: runOperationsOver(deps),
     log,
     wanted: () => input.wantsNext() && hasTimeLeft(clock.now(), invocationEndsAt),
     completeAndClaim: async (report, options) => {
@@ -45,6 +45,7 @@ export async function runAndTakeNext(
         { ...report, ...claim, leaseAtMost: leaseAtMost(claimSentAt, invocationEndsAt) },
         options,
       );
+      deps.feed.changed();
       if (done.outcome === 'lease_lost' || done.next === undefined) {
         return { ...done, next: undefined };
       }

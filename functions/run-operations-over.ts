@@ -1,4 +1,4 @@
-import type { Sql } from '../shared/ports.ts';
+import type { EventFeed, Sql } from '../shared/ports.ts';
 import { beginEffect } from '../shared/queue/begin-effect.ts';
 import { complete } from '../shared/queue/complete.ts';
 import { fail } from '../shared/queue/fail.ts';
@@ -7,14 +7,23 @@ import { settleEffect } from '../shared/queue/settle-effect.ts';
 import { snooze } from '../shared/queue/snooze.ts';
 import type { RunOperations } from '../shared/run-operations.ts';
 
-/** What a run says to the queue, said to this database. */
-export function runOperationsOver(sql: Sql): RunOperations {
+/** What a run says to the queue, said to this database; who follows hears of each step. */
+export function runOperationsOver(deps: {
+  readonly sql: Sql;
+  readonly feed: EventFeed;
+}): RunOperations {
+  const { sql } = deps;
+  const told = async <Outcome>(said: Promise<Outcome>): Promise<Outcome> => {
+    const outcome = await said;
+    deps.feed.changed();
+    return outcome;
+  };
   return {
-    heartbeat: (input, options) => heartbeat(sql, input, options),
-    complete: (input, options) => complete(sql, input, options),
-    fail: (input, options) => fail(sql, input, options),
-    snooze: (input, options) => snooze(sql, input, options),
-    beginEffect: (input, options) => beginEffect(sql, input, options),
-    settleEffect: (input, options) => settleEffect(sql, input, options),
+    heartbeat: (input, options) => told(heartbeat(sql, input, options)),
+    complete: (input, options) => told(complete(sql, input, options)),
+    fail: (input, options) => told(fail(sql, input, options)),
+    snooze: (input, options) => told(snooze(sql, input, options)),
+    beginEffect: (input, options) => told(beginEffect(sql, input, options)),
+    settleEffect: (input, options) => told(settleEffect(sql, input, options)),
   };
 }

@@ -6,6 +6,12 @@ import type { Background } from './background.ts';
 import type { BoardAssets } from './board/board-assets.ts';
 import { createIsolateDeps } from './deps.ts';
 import type { AppDeps, IsolateDeps } from './deps.ts';
+import { createBatchedEventFeed } from './feed/batched-event-feed.ts';
+import type { FeedBatch } from './feed/batched-event-feed.ts';
+import { createPacedFeed } from './feed/hub-over.ts';
+import type { HubPorts } from './feed/hub-over.ts';
+import type { LiveFeed } from './feed/live-feed.ts';
+import { createRemoteFeed } from './feed/remote-feed.ts';
 import { HANDLERS } from './handlers/index.ts';
 import { createNoPoker, createPoker } from './poker.ts';
 import type { WatchedClock } from './scheduled/cron-tick.ts';
@@ -31,6 +37,8 @@ export interface WorkerEnv {
   readonly SELF?: Fetcher;
   /** The durable objects of `wake/durable-wake-clock.ts`; without them each tick of the cron looks into the database. */
   readonly WAKE_CLOCK?: { getByName(name: string): WakeClockStub };
+  /** The durable object of `feed/durable-event-feed.ts`; without it each stream reads the log by itself. */
+  readonly EVENT_FEED?: { getByName(name: string): EventFeedStub };
   /** The files of `functions/board/assets`; without them there is no board. */
   readonly ASSETS?: Fetcher;
   /** Variables and secrets, see `Config`. */
@@ -40,15 +48,25 @@ export interface WorkerEnv {
 /** What can be asked of the durable object from outside. */
 export type WakeClockStub = WakeClock & WatchedClock;
 
+/** What can be asked of the durable object that has the live feed. */
+export interface EventFeedStub {
+  /** Something was committed. */
+  changed(): Promise<void>;
+  fetch(request: Request): Promise<Response>;
+}
+
 /** Per isolate and environment: constants and what can be lost, no promise and no connection. */
 interface Isolate {
   readonly deps: IsolateDeps;
   readonly pokes: PokesInFlight;
   readonly wakes: WakeBatch;
+  readonly hints: FeedBatch;
 }
 
 /** One for the whole deployment: a second would drain beside the first. */
 const WAKE_CLOCK_NAME = 'wake-clock';
+/** One for the whole deployment: each one reads the log. */
+const EVENT_FEED_NAME = 'event-feed';
 
 /**
  * What a handler behind a poke can count on: the poke waits in `waitUntil`, which ends 30 s after the caller's answer,
@@ -74,6 +92,7 @@ export function invocationDeps(
       inFlight: isolate.pokes,
     }),
     wake: wakeOf(env, isolate),
+    feed: feedOf(env, isolate, backgroundOf(execution)),
     ...(env.ASSETS === undefined ? {} : { assets: assetsOf(env.ASSETS) }),
     invocationMs: INVOCATION_MS,
   };
@@ -81,8 +100,20 @@ export function invocationDeps(
 
 /** What a tick gets inside the wake clock itself. It bounds its own pokes, and those of requests do not hold them back. */
 export function tickDeps(env: WorkerEnv, wake: WakeClock): TickDeps {
-  const { deps } = isolateOf(env);
-  return { ...deps, poker: pokerOf(env, deps), wake, invocationMs: INVOCATION_MS };
+  const isolate = isolateOf(env);
+  const { deps } = isolate;
+  return {
+    ...deps,
+    poker: pokerOf(env, deps),
+    wake,
+    feed: feedOf(env, isolate, { run: (task) => void task() }),
+    invocationMs: INVOCATION_MS,
+  };
+}
+
+/** What the live feed gets inside its durable object. */
+export function feedPorts(env: WorkerEnv): HubPorts {
+  return isolateOf(env).deps;
 }
 
 /** See `Config`. */
@@ -104,6 +135,7 @@ function isolateOf(env: WorkerEnv): Isolate {
     deps: createIsolateDeps(env, HANDLER_REGISTRY),
     pokes: new Set(),
     wakes: { waiting: undefined, handedOnAt: undefined },
+    hints: { waiting: false, tellingSince: undefined },
   };
   ISOLATES.set(env, made);
   return made;
@@ -120,6 +152,20 @@ function wakeOf(env: WorkerEnv, { deps, wakes }: Isolate): WakeClock {
     { wakeAt: async (at) => await wakeClockOf(env)?.wakeAt(at) },
     { ...deps, batch: wakes },
   );
+}
+
+function feedOf(env: WorkerEnv, { deps, hints }: Isolate, background: Background): LiveFeed {
+  const { EVENT_FEED: feeds } = env;
+  if (feeds === undefined) return createPacedFeed(deps);
+  const batched = createBatchedEventFeed({
+    ...deps,
+    background,
+    batch: hints,
+    tell: async () => await feeds.getByName(EVENT_FEED_NAME).changed(),
+  });
+  return createRemoteFeed(batched, async (address) => {
+    return await feeds.getByName(EVENT_FEED_NAME).fetch(new Request(address));
+  });
 }
 
 /** Whatever the host says: of the address, the files know the path alone. */

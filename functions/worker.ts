@@ -8,6 +8,7 @@ import { webClock } from './web-ports.ts';
 import { invocationDeps, wakeClockOf } from './worker-deps.ts';
 import type { WorkerEnv } from './worker-deps.ts';
 
+export { EventFeed } from './feed/durable-event-feed.ts';
 export { WakeClock } from './wake/durable-wake-clock.ts';
 
 /** The Cloudflare entry: turns requests and cron events of Workers into calls of the platform-free app. */

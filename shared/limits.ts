@@ -124,7 +124,10 @@ export const MAX_RESULT_PROBLEM_CHARS = 200;
 export const MAX_RETRY_AFTER_SECONDS = 30 * 24 * 60 * 60;
 
 export const MAX_REASON_CHARS = 1000;
+/** Notes of people, and questions to them. */
 export const MAX_NOTE_CHARS = 4000;
+/** A person's hold on an escalated job; without a wish it lasts 15 minutes. */
+export const MAX_HOLD_SECONDS = 24 * 60 * 60;
 /** Dead letters settled by one call. */
 export const MAX_SETTLED_JOBS = 1000;
 /** Ids that a dry run shows. */
@@ -212,6 +215,39 @@ export const MAX_AGGREGATE_ID_CHARS = 200;
 export const MAX_CHOSEN_EVENTS = 100;
 /** What a poke for the relay calls itself in the log. */
 export const OUTBOX_POKE_QUEUE = 'outbox';
+
+/** A live stream ends after this time at the latest; its reader comes back with what it has (docs/live-feed.md). */
+export const MAX_STREAM_MS = 5 * 60 * 1000;
+/** A quiet stream says this often that it is there. */
+export const STREAM_HEARTBEAT_MS = 15 * 1000;
+/** A reader that lies so far behind is let go, and catches up at its own pace when it comes back. */
+export const MAX_STREAM_BACKLOG_BYTES = 4 * 1024 * 1024;
+/** When readers come back after a stream has ended: at a time of its own each, so that they do not come all at once. */
+export const MIN_RETURN_MS = 500;
+export const MAX_RETURN_MS = 3000;
+/** Events that the live feed reads at a time, settled ones and as many early ones. */
+export const MAX_FEED_EVENTS = 200;
+/** Between two looks of the live feed, however many hints come. */
+export const FEED_GAP_MS = 200;
+/** Where no hints come, the live feed looks this often while somebody watches. */
+export const FEED_PACE_MS = 2000;
+/** While committed events lie above a running transaction, the feed looks again after these times, ever longer ones. */
+export const MIN_UNSETTLED_LOOK_MS = 250;
+export const MAX_UNSETTLED_LOOK_MS = 30 * 1000;
+/** A look that failed is repeated after ever longer times, up to this. */
+export const MAX_FEED_RETRY_MS = 10 * 1000;
+/** The overview is sent to viewers at most this often, and only after changes. */
+export const FEED_OVERVIEW_GAP_MS = 2000;
+/** Settled events that the feed keeps in memory for readers that come back. */
+export const MAX_RECENT_EVENTS = 2000;
 /** Measures that were read are told for so long whatever changes; where changes may go unheard of, for an hour at most. */
 export const METRICS_KEPT_MS = 10_000;
 export const METRICS_KEPT_AT_MOST_MS = 60 * 60 * 1000;
+/** Changes of one isolate are told to the live feed at most this often. */
+export const FEED_BATCH_MS = 100;
+/** A hint to the live feed is given up after this time. */
+export const FEED_HINT_TIMEOUT_MS = 5000;
+/** On a platform that cannot tell that a reader has gone, which pays for a stream to its end. */
+export const MAX_UNWATCHED_STREAM_MS = 60 * 1000;
+/** Pages of changes in one answer where answers are sent whole: what is more comes with the next one. */
+export const MAX_SINGLE_BATCH_PAGES = 5;

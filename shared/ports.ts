@@ -84,6 +84,12 @@ export interface Poker {
   send(poke: Poke): Promise<PokeOutcome>;
 }
 
+/** Tells who follows the event log that something was committed: a hint that may be lost or come twice. */
+export interface EventFeed {
+  /** Call after the commit. Never fails, and nobody waits for it. */
+  changed(): void;
+}
+
 /** Requests to receivers of pushed jobs. */
 export interface Outbound {
   /** @param options.addresses connect to one of these, whatever the name resolves to by now; never without `lookup` */

@@ -36,7 +36,7 @@ export async function streamHttp(
   stream: unknown,
   context: LambdaContext,
 ): Promise<void> {
-  const { app, invocation } = await appFor(container, event, context);
+  const { app, invocation } = await appFor(container, event, context, true);
   const send = streamHandle(honoOf(app)) as unknown as StreamHandler;
   await send(adapterEvent(event), stream, context);
   await invocation?.backgroundDone();
@@ -53,10 +53,11 @@ async function appFor(
   container: Container,
   event: HttpEvent,
   context: LambdaContext,
+  streams = false,
 ): Promise<{ readonly app: App; readonly invocation?: Invocation }> {
   if (!isRequest(event)) return { app: answering(() => refused()) };
   try {
-    const invocation = await beginInvocation(container, context);
+    const invocation = await beginInvocation(container, context, streams);
     return { app: createApp(invocation.deps()), invocation };
   } catch (error) {
     return { app: answering(() => notConfigured(error, container.log)) };

@@ -1,8 +1,11 @@
 import { waitAtMost } from '../../shared/bounded-wait.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
+import { MAX_UNWATCHED_STREAM_MS } from '../../shared/limits.ts';
 import type { Poke, Poker } from '../../shared/ports.ts';
 import { createApp } from '../app.ts';
 import type { AppDeps } from '../deps.ts';
+import { createPacedFeed } from '../feed/hub-over.ts';
+import { createSingleBatchFeed } from '../feed/single-batch-feed.ts';
 import { pokeRequest } from '../poker.ts';
 import { tick } from '../scheduled/tick.ts';
 import { sendPoke } from '../wake/send-poke.ts';
@@ -28,22 +31,37 @@ export interface Invocation {
   backgroundDone(): Promise<void>;
 }
 
-/** @throws {LeaseholdError} `config_invalid` with all faults */
+/**
+ * @param streams whether the answer goes out while it is made
+ * @throws {LeaseholdError} `config_invalid` with all faults
+ */
 export async function beginInvocation(
   container: Container,
   context: LambdaContext,
+  streams = false,
 ): Promise<Invocation> {
   const kept = await container.deps();
   const background = new BackgroundTasks();
   return {
     kept,
-    deps: () => ({ ...kept, background, invocationMs: context.getRemainingTimeInMillis() }),
+    deps: () => {
+      const invocationMs = context.getRemainingTimeInMillis();
+      const feed = streams
+        ? createPacedFeed(kept, { maxStreamMs: streamMs(invocationMs) })
+        : createSingleBatchFeed(kept);
+      return { ...kept, background, feed, invocationMs };
+    },
     backgroundDone: async () => {
       const left = context.getRemainingTimeInMillis() - END_MARGIN_MS;
       const waited = await waitAtMost(kept.timer, left, () => background.done());
       if (waited.kind !== 'value') kept.log.warn('background_cut_off', { reason: waited.kind });
     },
   };
+}
+
+/** Nobody tells a function that its reader has gone, and it is paid for to its end. */
+function streamMs(invocationMs: number): number {
+  return Math.max(0, Math.min(invocationMs - 2 * END_MARGIN_MS, MAX_UNWATCHED_STREAM_MS));
 }
 
 /**

@@ -10,6 +10,7 @@ import { health, ready } from './health.ts';
 import { cancelJob, changeJob, readJob } from './job.ts';
 import { enqueueJob, enqueueJobs, listJobsRoute } from './jobs.ts';
 import { completeLease, failLease, heartbeatLease, releaseLease, snoozeLease } from './leases.ts';
+import { followLog, readJobHistory, readLog } from './log.ts';
 import { mcp } from './mcp.ts';
 import { readMetricsRoute } from './metrics.ts';
 import { docs, openapi } from './openapi.ts';
@@ -66,6 +67,9 @@ export const ROUTES: readonly Route[] = [
   failLease,
   releaseLease,
   snoozeLease,
+  readLog,
+  followLog,
+  readJobHistory,
   readOverviewRoute,
   listQueuesRoute,
   readQueue,

@@ -7,7 +7,7 @@ import {
   MAX_DRAIN_SETTLED_QUEUES,
 } from '../../shared/limits.ts';
 import { inParallel } from '../../shared/in-parallel.ts';
-import type { PokeOutcome } from '../../shared/ports.ts';
+import type { EventFeed, PokeOutcome } from '../../shared/ports.ts';
 import { dueQueues } from '../../shared/queue/due-queues.ts';
 import type { DueQueue, DueWork } from '../../shared/queue/due-queues.ts';
 import { settle } from '../../shared/queue/settle.ts';
@@ -45,7 +45,7 @@ export async function drain(
   deps: Pick<
     AppDeps,
     'sql' | 'schema' | 'handlers' | 'poker' | 'wake' | 'clock' | 'random' | 'log'
-  >,
+  > & { readonly feed: EventFeed },
   signal?: AbortSignal,
 ): Promise<DrainReport> {
   const { sql, handlers, poker, wake, clock, random, log } = deps;
@@ -72,6 +72,7 @@ export async function drain(
     // Not in one expression: that would read the sum before the wait, and lose what others add meanwhile.
     settled += done.settled;
   });
+  if (settled > 0) deps.feed.changed();
   const outcomes: Record<PokeOutcome, number> = { taken: 0, sent: 0, idle: 0, held: 0, failed: 0 };
   await inParallel(
     spreadPokes(poked, MAX_DRAIN_POKES, random.next()),

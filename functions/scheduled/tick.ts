@@ -1,5 +1,6 @@
 import { LeaseholdError } from '../../shared/errors.ts';
 import { TICK_NOTED_EVERY_SECONDS } from '../../shared/limits.ts';
+import type { EventFeed } from '../../shared/ports.ts';
 import { takeTurn } from '../../shared/queue/take-turn.ts';
 import type { AppDeps } from '../deps.ts';
 import { ensureSchema } from '../schema-gate.ts';
@@ -10,7 +11,9 @@ import { retainHourly } from './retain.ts';
 import { fireSchedules } from './schedules.ts';
 
 export type TickDeps = RelayDeps &
-  Pick<AppDeps, 'sql' | 'schema' | 'handlers' | 'poker' | 'wake' | 'random' | 'log'>;
+  Pick<AppDeps, 'sql' | 'schema' | 'handlers' | 'poker' | 'wake' | 'random' | 'log'> & {
+    readonly feed: EventFeed;
+  };
 
 /**
  * The scheduled pass: fires schedules, drains (so that what was just fired is poked for), publishes events of the outbox,
@@ -38,6 +41,7 @@ export async function tick(deps: TickDeps, signal?: AbortSignal): Promise<void> 
     signal?.throwIfAborted();
     try {
       await run(deps, signal);
+      deps.feed.changed();
     } catch (error) {
       signal?.throwIfAborted();
       const code = error instanceof LeaseholdError ? error.code : 'internal_error';

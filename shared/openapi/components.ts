@@ -29,6 +29,12 @@ import {
   givenBackResponse,
   heartbeatResponse,
 } from '../schemas/lease-responses.ts';
+import {
+  jobHistoryResponse,
+  logChangesResponse,
+  logEventPageResponse,
+  logEventResponse,
+} from '../schemas/log-response.ts';
 import { noteDeadLetterRequest } from '../schemas/note-dead-letter-request.ts';
 import {
   aggregateEventsResponse,
@@ -114,6 +120,10 @@ export const COMPONENTS = {
   MatchingOutcome: matchingResponse,
   SettleEffectRequest: settleEffectRequest,
   SettledEffect: settledEffectResponse,
+  LogEvent: logEventResponse,
+  LogEventPage: logEventPageResponse,
+  JobHistory: jobHistoryResponse,
+  LogChanges: logChangesResponse,
   ScheduleRequest: scheduleRequest,
   Schedule: scheduleResponse,
   ScheduleSummary: scheduleSummaryResponse,

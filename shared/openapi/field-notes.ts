@@ -37,6 +37,7 @@ export const FIELD_NOTES: Readonly<Record<string, string>> = {
   next_due_at: 'When the first delayed job is due, where none is yet.',
   leases_close_to_expiry: 'Less than a third of the lease is left: heartbeats are missing.',
   left_out: 'How many more there are.',
+  actor: 'Who did it, by their credential.',
   next_cursor: 'Ask for the next page with it; null on the last.',
   cursor: 'The `next_cursor` of the page before.',
   limit: 'At most this many.',

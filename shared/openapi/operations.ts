@@ -1,6 +1,7 @@
 import { DEAD_LETTER_OPERATIONS } from './dead-letter-operations.ts';
 import { JOB_OPERATIONS } from './job-operations.ts';
 import { LEASE_OPERATIONS } from './lease-operations.ts';
+import { LOG_OPERATIONS } from './log-operations.ts';
 import type { Operation } from './operation.ts';
 import { OUTBOX_OPERATIONS } from './outbox-operations.ts';
 import { QUEUE_OPERATIONS } from './queue-operations.ts';
@@ -13,6 +14,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...LEASE_OPERATIONS,
   ...QUEUE_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,
+  ...LOG_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...OUTBOX_OPERATIONS,
   ...SERVICE_OPERATIONS,

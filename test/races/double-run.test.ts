@@ -66,7 +66,7 @@ describe('crash test (e): heartbeats are lost while the work goes on', () => {
     const a = runJob(
       {
         ...NODE_PORTS,
-        operations: runOperationsOver(http.sql),
+        operations: runOperationsOver({ sql: http.sql, feed: { changed: () => undefined } }),
         handlers: handlerRegistry([handler]),
       },
       { job: taken.job, owner: 'a', claimSentAt, invocationEndsAt: claimSentAt + 60_000 },

@@ -1,11 +1,13 @@
 import { createApp } from '../../../functions/app.ts';
 import { createIsolateDeps } from '../../../functions/deps.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
+import { feedHubOver } from '../../../functions/feed/hub-over.ts';
 import { HANDLERS } from '../../../functions/handlers/index.ts';
 import { createPoker } from '../../../functions/poker.ts';
 import { tick } from '../../../functions/scheduled/tick.ts';
 import { NO_WAKE_CLOCK } from '../../../functions/wake/no-wake-clock.ts';
 import { handlerRegistry } from '../../../shared/handler-registry.ts';
+import { FEED_PACE_MS } from '../../../shared/limits.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createHttpSql } from '../../support/http-sql.ts';
 import { RecordingLog } from '../../unit/support/recording-log.ts';
@@ -37,6 +39,7 @@ export const startProcessForm: StartForm = async (variables) => {
       fetch: (request) => createApp(deps).fetch(request),
     }),
     wake: NO_WAKE_CLOCK,
+    feed: feedHubOver(isolate, { paceMs: FEED_PACE_MS }),
     invocationMs: 30_000,
   };
   const backgroundDone = async (): Promise<void> => {

@@ -3,6 +3,7 @@ import { SignJWT } from 'jose';
 import { createApp } from '../../../functions/app.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
 import { createIsolateMetrics } from '../../../functions/metrics/isolate-metrics.ts';
+import { feedHubOver } from '../../../functions/feed/hub-over.ts';
 import { createJwksCache } from '../../../functions/middleware/jwks.ts';
 import type { Route } from '../../../functions/routes/route.ts';
 import {
@@ -114,6 +115,13 @@ export async function createAppHarness(options: HarnessOptions = {}): Promise<Ap
         wakes.push(at);
       },
     },
+    feed: feedHubOver({
+      sql: http.sql,
+      clock: webClock,
+      timer: webTimer,
+      random: webRandom,
+      log,
+    }),
     invocationMs: 30_000,
   };
 

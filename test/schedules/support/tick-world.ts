@@ -69,6 +69,7 @@ export async function createTickWorld(): Promise<TickWorld> {
       },
     },
     wake: NO_WAKE_CLOCK,
+    feed: { changed: () => undefined },
     config: parseConfig({
       DATABASE_URL: http.connectionString,
       AUTH_SECRET: 'a-secret-for-tests-of-32-bytes-or-more',

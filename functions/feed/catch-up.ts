@@ -1,0 +1,57 @@
+import { LeaseholdError } from '../../shared/errors.ts';
+import type { LogChangesPage } from '../../shared/queue/log-changes.ts';
+import { isAfter } from './recent-changes.ts';
+import type { RecentChanges } from './recent-changes.ts';
+import { compareCursors, laterCursor } from './log-order.ts';
+import type { Viewer } from './viewer.ts';
+
+export interface CatchUpSource {
+  /** Where the feed itself is, once it knows. */
+  place(): { readonly cursor: string; readonly recent: RecentChanges } | undefined;
+  /** Resolves when it knows, or the viewer has gone. */
+  ready(viewer: Viewer): Promise<void>;
+  /** A page of the log, from the database: one read for all viewers that ask for the same at a time. */
+  page(cursor: string): Promise<LogChangesPage>;
+  /** Waits before a read that failed is tried again. */
+  rest(viewer: Viewer): Promise<void>;
+}
+
+/**
+ * Brings a viewer from the cursor that it came with to where the feed is, page by page and no faster than it reads, and lets
+ * it live from there on. What was read lately comes from memory. Nothing is skipped on the way: the feed goes on meanwhile,
+ * and what it reads is kept for this.
+ */
+export async function catchUp(viewer: Viewer, source: CatchUpSource): Promise<void> {
+  await source.ready(viewer);
+  while (!viewer.gone) {
+    const now = source.place();
+    const { at } = viewer;
+    if (now === undefined) return;
+    if (at === undefined) {
+      viewer.sendStart(now.cursor);
+      continue;
+    }
+    const missed = compareCursors(at, now.cursor) >= 0 ? [] : now.recent.after(at);
+    if (missed !== undefined) {
+      for (const changes of missed) viewer.sendChanges(changes, laterCursor(at, now.cursor));
+      viewer.at = laterCursor(at, now.cursor);
+      for (const early of now.recent.early()) viewer.sendChanges(early, viewer.at);
+      viewer.live = true;
+      return;
+    }
+    try {
+      const page = await source.page(at);
+      // Read after the feed was there, so that it tells all that the feed knew by then.
+      const cursor = page.more ? page.place.cursor : laterCursor(page.place.cursor, now.cursor);
+      viewer.sendChanges({ events: page.events.filter(isAfter(at)), jobs: page.jobs }, cursor);
+    } catch (error) {
+      if (error instanceof LeaseholdError && error.code === 'invalid_request') {
+        viewer.at = undefined;
+        viewer.sendReset();
+      } else {
+        await source.rest(viewer);
+      }
+    }
+    await viewer.drained();
+  }
+}

@@ -1,0 +1,55 @@
+import { LeaseholdError } from '../../shared/errors.ts';
+import { FEED_PACE_MS, MAX_FEED_EVENTS, MAX_SINGLE_BATCH_PAGES } from '../../shared/limits.ts';
+import type { Sql } from '../../shared/ports.ts';
+import { logChanges } from '../../shared/queue/log-changes.ts';
+import type { LiveFeed } from './live-feed.ts';
+import { queueFilter } from './queue-filter.ts';
+import { isAfter } from './recent-changes.ts';
+import { Viewer } from './viewer.ts';
+
+/**
+ * For a platform that sends an answer only when it is complete: each stream brings what has happened since the cursor that
+ * the reader came with and ends at once, and the reader comes back a moment later.
+ */
+export function createSingleBatchFeed({ sql }: { readonly sql: Sql }): LiveFeed {
+  return {
+    changed: () => undefined,
+    open: async (request) => {
+      const viewer = new Viewer({
+        filter: queueFilter(request),
+        endsAt: 0,
+        endReason: 'time',
+        onGone: () => undefined,
+      });
+      if (request.lost === true) viewer.sendReset();
+      viewer.at = request.cursor;
+      try {
+        await sendBatch(sql, viewer);
+      } catch (error) {
+        if (!(error instanceof LeaseholdError) || error.code !== 'invalid_request') throw error;
+        // The cursor is of another database.
+        viewer.sendReset();
+        viewer.at = undefined;
+        await sendBatch(sql, viewer);
+      }
+      viewer.handOver(FEED_PACE_MS);
+      return viewer.stream;
+    },
+  };
+}
+
+async function sendBatch(sql: Sql, viewer: Viewer): Promise<void> {
+  for (let pages = 1; pages <= MAX_SINGLE_BATCH_PAGES; pages += 1) {
+    const { at } = viewer;
+    const page = await logChanges(sql, {
+      limit: MAX_FEED_EVENTS,
+      ...(at === undefined ? {} : { place: { cursor: at } }),
+    });
+    if (at === undefined) viewer.sendStart(page.place.cursor);
+    else {
+      const events = page.events.filter(isAfter(at));
+      viewer.sendChanges({ events, jobs: page.jobs }, page.place.cursor);
+    }
+    if (!page.more) return;
+  }
+}

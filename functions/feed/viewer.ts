@@ -1,0 +1,143 @@
+import type { JsonObject } from '../../shared/json-value.ts';
+import { MAX_STREAM_BACKLOG_BYTES } from '../../shared/limits.ts';
+import type { LogChanges } from '../../shared/queue/log-event.ts';
+import { filteredChanges, filteredOverview } from './queue-filter.ts';
+import type { QueueFilter } from './queue-filter.ts';
+import { sseHeartbeat, sseMessage } from './server-sent-events.ts';
+
+/** Texts that viewers with the same filter share. */
+export type SharedTexts = Map<string, Uint8Array | undefined>;
+
+export interface ViewerOptions {
+  readonly filter: QueueFilter;
+  /** Local milliseconds at which the stream ends. */
+  readonly endsAt: number;
+  /** Why it ends then. */
+  readonly endReason: 'time' | 'token';
+  /** The reader has gone, or the stream has ended. */
+  readonly onGone: (viewer: Viewer) => void;
+}
+
+/** One stream, from its start to its end. */
+export class Viewer {
+  readonly filter: QueueFilter;
+  readonly endsAt: number;
+  readonly endReason: 'time' | 'token';
+  readonly stream: ReadableStream<Uint8Array>;
+  /** All settled events up to here were sent, or are none of this viewer's. */
+  at: string | undefined;
+  /** Whether it gets what the feed reads; else it still catches up. */
+  live = false;
+  gone = false;
+  readonly #onGone: (viewer: Viewer) => void;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #drained: (() => void) | undefined;
+
+  constructor({ filter, endsAt, endReason, onGone }: ViewerOptions) {
+    this.filter = filter;
+    this.endsAt = endsAt;
+    this.endReason = endReason;
+    this.#onGone = onGone;
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#drained?.(),
+        cancel: () => this.#end(),
+      },
+      { highWaterMark: MAX_STREAM_BACKLOG_BYTES, size: (chunk) => chunk.byteLength },
+    );
+  }
+
+  /**
+   * @param cursor all settled events up to here are sent with this
+   * @param texts shared by all viewers that get the same changes
+   */
+  sendChanges(changes: LogChanges, cursor: string, texts?: SharedTexts): void {
+    const text = shared(texts, this.filter.key, () => {
+      const its = filteredChanges(this.filter, changes);
+      if (its.events.length === 0) return undefined;
+      return sseMessage({ event: 'change', data: its, id: cursor });
+    });
+    this.at = cursor;
+    if (text !== undefined) this.#send(text);
+  }
+
+  /** The first message: where the stream starts. */
+  sendStart(cursor: string): void {
+    this.at = cursor;
+    this.#send(sseMessage({ event: 'change', data: { events: [], jobs: [] }, id: cursor }));
+  }
+
+  /** What the viewer has is of another database, or cannot be found any more: it reads everything anew. */
+  sendReset(): void {
+    this.#send(sseMessage({ event: 'reset', data: {} }));
+  }
+
+  sendOverview(overview: JsonObject, texts: SharedTexts): void {
+    const text = shared(texts, this.filter.key, () =>
+      sseMessage({ event: 'overview', data: filteredOverview(this.filter, overview) }),
+    );
+    if (text !== undefined) this.#send(text);
+  }
+
+  beat(): void {
+    this.#send(sseHeartbeat(this.live ? this.at : undefined));
+  }
+
+  /** The clean end: the reader comes back with what it has. */
+  handOver(retryMs: number): void {
+    const data = { reason: this.endReason };
+    this.#send(sseMessage({ event: 'hand_over', data, retryMs }));
+    this.#close();
+  }
+
+  /** Resolves when the reader has taken most of what was sent. */
+  async drained(): Promise<void> {
+    while (!this.gone && (this.#controller?.desiredSize ?? 0) < MAX_STREAM_BACKLOG_BYTES / 2) {
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+    }
+  }
+
+  #send(chunk: Uint8Array): void {
+    if (this.gone || this.#controller === undefined) return;
+    try {
+      this.#controller.enqueue(chunk);
+    } catch {
+      this.#end();
+      return;
+    }
+    // A reader that does not keep up is let go; it comes back with what it has, at its own pace.
+    if ((this.#controller.desiredSize ?? 0) < 0) this.#close();
+  }
+
+  #close(): void {
+    if (this.gone) return;
+    try {
+      this.#controller?.close();
+    } catch {
+      // The reader went first.
+    }
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.#drained?.();
+    this.#onGone(this);
+  }
+}
+
+function shared(
+  texts: SharedTexts | undefined,
+  key: string,
+  make: () => Uint8Array | undefined,
+): Uint8Array | undefined {
+  if (texts === undefined) return make();
+  if (!texts.has(key)) texts.set(key, make());
+  return texts.get(key);
+}

@@ -1,0 +1,71 @@
+import { defined } from '../../shared/defined.ts';
+import { jobEventsSince } from '../../shared/queue/job-events-since.ts';
+import { jobHistory } from '../../shared/queue/job-history.ts';
+import { jobId } from '../../shared/schemas/job-id.ts';
+import {
+  jobHistoryQuery,
+  logCursor,
+  logQuery,
+  logStreamQuery,
+} from '../../shared/schemas/log-query.ts';
+import { streamAnswer } from '../feed/stream-answer.ts';
+import { noSuchJob, queuesOf, requireJob, requireQueue } from '../middleware/queue-access.ts';
+import { readParam, readQuery } from '../middleware/read-query.ts';
+import type { Route } from './route.ts';
+
+/** The event log after a cursor; none of its events is ever skipped. */
+export const readLog: Route = {
+  ...readRoute('/v1/events'),
+  handle: async (context, deps) => {
+    const query = readQuery(context, logQuery);
+    if (query.queue !== undefined) requireQueue(context, query.queue);
+    const page = await jobEventsSince(deps.sql, defined({ ...query, queues: queuesOf(context) }));
+    return context.json({
+      events: page.events,
+      next_cursor: page.nextCursor ?? null,
+      more: page.more,
+    });
+  },
+};
+
+/**
+ * What changes from now on, or from `Last-Event-ID` on, as server-sent events. The stream ends with the caller's token, or a
+ * few minutes later at the latest; whoever follows comes back with what it has.
+ */
+export const followLog: Route = {
+  ...readRoute('/v1/events/stream'),
+  handle: async (context, deps) => {
+    const { cursor, queue } = readQuery(context, logStreamQuery);
+    if (queue !== undefined) requireQueue(context, queue);
+    // A browser that comes back sends what it has and takes no refusal for an answer.
+    const header = context.req.header('last-event-id');
+    const last = header === undefined || header === '' ? undefined : logCursor.safeParse(header);
+    const stream = await deps.feed.open(
+      defined({
+        cursor: last === undefined ? cursor : last.data,
+        lost: last?.success === false ? true : undefined,
+        queue,
+        queues: queuesOf(context),
+        endsAt: context.get('expiresAtMs'),
+      }),
+    );
+    return streamAnswer(stream);
+  },
+};
+
+/** The event log of one job. */
+export const readJobHistory: Route = {
+  ...readRoute('/v1/jobs/:id/events'),
+  handle: async (context, deps) => {
+    const id = readParam(context, 'id', jobId);
+    const query = readQuery(context, jobHistoryQuery);
+    await requireJob(context, deps, id);
+    const history = await jobHistory(deps.sql, defined({ jobId: id, ...query }));
+    if (history === undefined) throw noSuchJob();
+    return context.json({ events: history.events, next_after: history.nextAfter });
+  },
+};
+
+function readRoute(path: string): Omit<Route, 'handle'> {
+  return { method: 'GET', path, access: { kind: 'token', scope: 'read' }, database: true };
+}

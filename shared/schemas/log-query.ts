@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+import { MAX_OWNER_CHARS } from '../limits.ts';
+import { stating } from '../parse-with.ts';
+import { LOG_EVENT_TYPES } from '../queue/log-event.ts';
+import { queueName } from './names.ts';
+import { pageLimit } from './page-limit.ts';
+import { keyText } from './text.ts';
+
+const CURSOR_RULE = 'must be the cursor of an event';
+const AFTER_RULE = 'must be the id of an event of this job';
+const TYPE_RULE = 'must be a type of event';
+
+/** A place in the log: of the last event that was read. */
+export const logCursor = z
+  .string(stating(CURSOR_RULE))
+  .regex(/^[0-9]{1,19}_[jq][0-9]{1,18}$/, CURSOR_RULE);
+
+/** Query of `GET /v1/events`. */
+export const logQuery = z.strictObject({
+  cursor: logCursor.optional(),
+  queue: queueName.optional(),
+  actor: keyText(MAX_OWNER_CHARS).optional(),
+  type: z.enum(LOG_EVENT_TYPES, stating(TYPE_RULE)).optional(),
+  limit: pageLimit,
+});
+
+/** Query of `GET /v1/events/stream`. */
+export const logStreamQuery = z.strictObject({
+  cursor: logCursor.optional(),
+  queue: queueName.optional(),
+});
+
+/** Query of `GET /v1/jobs/{id}/events`. */
+export const jobHistoryQuery = z.strictObject({
+  after: z
+    .string(stating(AFTER_RULE))
+    .regex(/^j[0-9]{1,18}$/, AFTER_RULE)
+    .optional(),
+  limit: pageLimit,
+});
