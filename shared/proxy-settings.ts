@@ -43,7 +43,8 @@ export const PROXY_VARIABLES = {
   SIGN_IN_PROXY_SCOPES: z
     .string(stating(SCOPES_RULE))
     .transform((text) => text.split(' ').filter((scope) => scope !== ''))
-    .pipe(z.array(z.enum(SCOPES, stating(SCOPES_RULE))).min(1, SCOPES_RULE))
+    .refine((scopes) => scopes.length > 0 && scopes.every(isScope), SCOPES_RULE)
+    .transform((scopes) => scopes.filter(isScope))
     .optional(),
 };
 
@@ -83,4 +84,8 @@ export function signInProxy(value: ProxyVariables): SignInProxy | undefined {
     issuer: value.SIGN_IN_PROXY_ISSUER,
     scopes: Object.freeze([...(value.SIGN_IN_PROXY_SCOPES ?? (['read'] as const))]),
   });
+}
+
+function isScope(text: string): text is Scope {
+  return (SCOPES as readonly string[]).includes(text);
 }
