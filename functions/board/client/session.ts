@@ -12,7 +12,12 @@ export interface Session {
 export async function readSession(): Promise<Session> {
   const response = await fetch('/board/session');
   if (response.ok) return (await response.json()) as Session;
+  goToSignIn();
+  return new Promise(() => undefined);
+}
+
+/** The sign-in page leads back to where the board was. */
+export function goToSignIn(): void {
   const here = `${location.pathname}${location.search}`;
   location.assign(`/board/sign-in?next=${encodeURIComponent(here)}`);
-  return new Promise(() => undefined);
 }

@@ -1,0 +1,44 @@
+/** The messages that the board reads, under the names that it uses. */
+import type { CappedCount } from '../../../shared/capped-count.ts';
+import type { Job, JobAttempt, JobEffect, JobSummary } from '../../../shared/queue/job.ts';
+import type { LogChanges, LogEvent } from '../../../shared/queue/log-event.ts';
+import type { AttemptSeries, Overview, QueueOverview } from '../../../shared/queue/overview.ts';
+import type { QueueDocument } from '../../../shared/queue/queue-settings.ts';
+import type { Schedule } from '../../../shared/queue/schedule.ts';
+import type { OutboxEventSummary } from '../../../shared/outbox/outbox-event.ts';
+
+export type {
+  Job,
+  JobAttempt,
+  JobEffect,
+  JobSummary,
+  Overview,
+  OutboxEventSummary as OutboxEvent,
+  QueueDocument,
+};
+export type { Session } from './session.ts';
+export { LOG_EVENT_TYPES } from '../../../shared/queue/log-event.ts';
+export type BoardEvent = LogEvent;
+export type Change = LogChanges;
+export type Count = CappedCount;
+export type QueueHealth = QueueOverview;
+export type Series = AttemptSeries;
+export type ScheduleAnswer = Omit<Schedule, 'payload'> & { readonly next_slots: readonly string[] };
+
+export interface JobPage {
+  readonly jobs: readonly JobSummary[];
+  readonly next_cursor: string | null;
+}
+
+export interface OutboxMetrics {
+  readonly oldest_unpublished_seconds: number | null;
+  readonly pending: Count;
+  readonly held: Count;
+  readonly quarantined: Count;
+  readonly last_minutes: {
+    readonly published: number;
+    readonly failures: number;
+    readonly failure_rate: number;
+    readonly per_second: number;
+  };
+}
