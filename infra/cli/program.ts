@@ -68,7 +68,13 @@ export async function runCommandLine(
   }
 }
 
-function createProgram(
+/**
+ * Every command there is.
+ *
+ * @param json whether errors are told as JSON
+ * @param endWith takes the exit code of a command that throws nothing
+ */
+export function createProgram(
   terminal: Terminal,
   json: boolean,
   endWith: (code: ExitCode) => void,

@@ -48,6 +48,8 @@ export interface CliHarness {
   readonly requests: string[];
   /** Questions that were asked. */
   readonly questions: string[];
+  /** A terminal whose output nobody reads. */
+  terminal(): Terminal;
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** The same with `--json`, parsed. */
   json<Value>(args: readonly string[], options?: RunOptions): Promise<Value>;
@@ -67,11 +69,13 @@ export async function createCliHarness(): Promise<CliHarness> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const token = await signToken(SCOPES.join(' '), { subject: 'cli-tests' });
 
-  const run: CliHarness['run'] = async (args, options = {}) => {
-    const pieces: Record<'out' | 'err', string[]> = { out: [], err: [] };
-    const { answer, stdin = '', scope, columns, colours = false, folder = '.' } = options;
-    const ownToken = scope === undefined ? token : await signToken(scope);
-    const terminal: Terminal = {
+  const terminalOf = (
+    pieces: Readonly<Record<'out' | 'err', string[]>>,
+    ownToken: string,
+    options: RunOptions,
+  ): Terminal => {
+    const { answer, stdin = '', columns, colours = false, folder = '.' } = options;
+    return {
       out: (text) => {
         pieces.out.push(text);
         options.onOut?.(text);
@@ -92,6 +96,12 @@ export async function createCliHarness(): Promise<CliHarness> {
       now: () => Date.now(),
       signal: options.signal ?? new AbortController().signal,
     };
+  };
+  const run: CliHarness['run'] = async (args, options = {}) => {
+    const pieces: Record<'out' | 'err', string[]> = { out: [], err: [] };
+    const { scope } = options;
+    const ownToken = scope === undefined ? token : await signToken(scope);
+    const terminal = terminalOf(pieces, ownToken, options);
     const code = await runCommandLine(args, terminal);
     return { code, out: pieces.out.join(''), err: pieces.err.join('') };
   };
@@ -103,6 +113,7 @@ export async function createCliHarness(): Promise<CliHarness> {
     client: createClient({ baseUrl: url, token }),
     requests,
     questions,
+    terminal: () => terminalOf({ out: [], err: [] }, token, {}),
     run,
     json: async <Value>(args: readonly string[], options?: RunOptions) => {
       const { out, err } = await run([...args, '--json'], options);
