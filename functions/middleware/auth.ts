@@ -7,6 +7,7 @@ import type { Access, RouteContext } from '../routes/route.ts';
 import { credentialOf, csrfBinding } from './credential.ts';
 import type { Credential } from './credential.ts';
 import { requireOwnPage } from './csrf.ts';
+import { providerIssuer } from './provider-issuer.ts';
 import { readBody } from './read-body.ts';
 import { verifyProxyToken } from './verify-proxy-token.ts';
 import { verifyToken } from './verify-token.ts';
@@ -55,7 +56,7 @@ export async function authorise(
     case 'token':
       return await authoriseToken(context, deps, access.scope);
     case 'any_token':
-      return await authoriseToken(context, deps, undefined);
+      return await authoriseToken(context, deps, undefined, access.metadata);
     case 'poke_or_token':
       return context.req.header('webhook-signature') === undefined
         ? await authoriseToken(context, deps, access.scope)
@@ -71,17 +72,22 @@ async function authoriseToken(
   context: RouteContext,
   deps: AuthDeps,
   scope: Scope | undefined,
+  metadata?: string,
 ): Promise<Caller> {
+  const challenge =
+    metadata === undefined || providerIssuer(deps.config) === undefined
+      ? CHALLENGE
+      : `${CHALLENGE}, resource_metadata="${new URL(metadata, context.req.url).href}"`;
   const credential = credentialOf(context, deps.config);
   if (credential === undefined) {
     throw new HttpFault('unauthenticated', 'Send a bearer token in the Authorization header.', {
-      'www-authenticate': CHALLENGE,
+      'www-authenticate': challenge,
     });
   }
   const verified = await verifyCredential(credential, deps);
   if (!verified.ok) {
     throw new HttpFault('unauthenticated', verified.message, {
-      'www-authenticate': `${CHALLENGE}, error="invalid_token"`,
+      'www-authenticate': `${challenge}, error="invalid_token"`,
     });
   }
   const { subject, scopes, queues, expiresAtMs } = verified.token;

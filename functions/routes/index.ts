@@ -11,7 +11,7 @@ import { cancelJob, changeJob, readJob } from './job.ts';
 import { enqueueJob, enqueueJobs, listJobsRoute } from './jobs.ts';
 import { completeLease, failLease, heartbeatLease, releaseLease, snoozeLease } from './leases.ts';
 import { followLog, readJobHistory, readLog } from './log.ts';
-import { mcp } from './mcp.ts';
+import { mcp, providerMetadata } from './mcp.ts';
 import { readMetricsRoute } from './metrics.ts';
 import { docs, openapi } from './openapi.ts';
 import {
@@ -105,4 +105,4 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** What is served beside the API, and described elsewhere: another protocol for agents, and pages for people. */
-export const OTHER_ROUTES: readonly Route[] = [mcp, ...BOARD_ROUTES];
+export const OTHER_ROUTES: readonly Route[] = [mcp, providerMetadata, ...BOARD_ROUTES];

@@ -9,7 +9,11 @@ export type Access =
   | { readonly kind: 'public' }
   | { readonly kind: 'token'; readonly scope: Scope }
   /** A token of any scope: what is done on its behalf asks for the scope of that. */
-  | { readonly kind: 'any_token' }
+  | {
+      readonly kind: 'any_token';
+      /** Path of the document that tells clients where tokens come from; see `providerMetadata`. */
+      readonly metadata?: string;
+    }
   /** A signed poke, or a token with the scope. */
   | { readonly kind: 'poke_or_token'; readonly scope: Scope };
 
