@@ -11,7 +11,7 @@ import type { BoardAssets } from './board/board-assets.ts';
 import type { ContractTexts } from './contract-texts.ts';
 import type { LiveFeed } from './feed/live-feed.ts';
 import { createJsonLog } from './json-log.ts';
-import { createIsolateMetrics } from './metrics/isolate-metrics.ts';
+import { createIsolateMetrics } from './metrics/metrics-over.ts';
 import { createJwksCache } from './middleware/jwks.ts';
 import type { JwksCache } from './middleware/jwks.ts';
 import { configuredPublisher } from './publish/configured-publisher.ts';

@@ -1,5 +1,6 @@
 import { handlerRegistry } from '../shared/handler-registry.ts';
 import { CLOUDFLARE_WORKERS } from '../shared/platform.ts';
+import type { MetricsSource } from '../shared/metrics/kept-metrics.ts';
 import type { Poker } from '../shared/ports.ts';
 import type { WakeClock } from '../shared/wake/wake-clock.ts';
 import type { Background } from './background.ts';
@@ -13,6 +14,9 @@ import type { HubPorts } from './feed/hub-over.ts';
 import type { LiveFeed } from './feed/live-feed.ts';
 import { createRemoteFeed } from './feed/remote-feed.ts';
 import { HANDLERS } from './handlers/index.ts';
+import { heardBy } from './metrics/heard-changes.ts';
+import { createRemoteMetrics } from './metrics/remote-metrics.ts';
+import type { MetricsAnswer } from './metrics/remote-metrics.ts';
 import { createNoPoker, createPoker } from './poker.ts';
 import type { WatchedClock } from './scheduled/cron-tick.ts';
 import type { TickDeps } from './scheduled/tick.ts';
@@ -52,6 +56,8 @@ export type WakeClockStub = WakeClock & WatchedClock;
 export interface EventFeedStub {
   /** Something was committed. */
   changed(): Promise<void>;
+  /** What it keeps of the measures. */
+  metrics(options: { readonly fresh: boolean }): Promise<MetricsAnswer>;
   fetch(request: Request): Promise<Response>;
 }
 
@@ -93,6 +99,7 @@ export function invocationDeps(
     }),
     wake: wakeOf(env, isolate),
     feed: feedOf(env, isolate, backgroundOf(execution)),
+    metrics: metricsOf(env, isolate),
     ...(env.ASSETS === undefined ? {} : { assets: assetsOf(env.ASSETS) }),
     invocationMs: INVOCATION_MS,
   };
@@ -112,7 +119,7 @@ export function tickDeps(env: WorkerEnv, wake: WakeClock): TickDeps {
 }
 
 /** What the live feed gets inside its durable object. */
-export function feedPorts(env: WorkerEnv): HubPorts {
+export function feedPorts(env: WorkerEnv): HubPorts & Pick<IsolateDeps, 'schema'> {
   return isolateOf(env).deps;
 }
 
@@ -154,9 +161,15 @@ function wakeOf(env: WorkerEnv, { deps, wakes }: Isolate): WakeClock {
   );
 }
 
+function metricsOf(env: WorkerEnv, { deps }: Isolate): MetricsSource {
+  const { EVENT_FEED: feeds } = env;
+  if (feeds === undefined) return deps.metrics;
+  return createRemoteMetrics((options) => feeds.getByName(EVENT_FEED_NAME).metrics(options));
+}
+
 function feedOf(env: WorkerEnv, { deps, hints }: Isolate, background: Background): LiveFeed {
   const { EVENT_FEED: feeds } = env;
-  if (feeds === undefined) return createPacedFeed(deps);
+  if (feeds === undefined) return heardBy(deps.metrics, createPacedFeed(deps));
   const batched = createBatchedEventFeed({
     ...deps,
     background,

@@ -6,6 +6,7 @@ import { createApp } from '../app.ts';
 import type { AppDeps } from '../deps.ts';
 import { createPacedFeed } from '../feed/hub-over.ts';
 import { createSingleBatchFeed } from '../feed/single-batch-feed.ts';
+import { heardBy } from '../metrics/heard-changes.ts';
 import { pokeRequest } from '../poker.ts';
 import { tick } from '../scheduled/tick.ts';
 import { sendPoke } from '../wake/send-poke.ts';
@@ -49,7 +50,7 @@ export async function beginInvocation(
       const feed = streams
         ? createPacedFeed(kept, { maxStreamMs: streamMs(invocationMs) })
         : createSingleBatchFeed(kept);
-      return { ...kept, background, feed, invocationMs };
+      return { ...kept, background, feed: heardBy(kept.metrics, feed), invocationMs };
     },
     backgroundDone: async () => {
       const left = context.getRemainingTimeInMillis() - END_MARGIN_MS;

@@ -53,7 +53,8 @@ export class KeptMetrics implements MetricsSource {
   async changed(): Promise<void> {
     if (this.#changeNoted) return;
     this.#changeNoted = true;
-    await this.#options.store.put(CHANGED, true);
+    const { store } = this.#options;
+    if ((await store.get<boolean>(CHANGED)) !== true) await store.put(CHANGED, true);
   }
 
   async read({ fresh }: { readonly fresh: boolean }): Promise<Metrics> {

@@ -2,7 +2,7 @@ import { SignJWT } from 'jose';
 
 import { createApp } from '../../../functions/app.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
-import { createIsolateMetrics } from '../../../functions/metrics/isolate-metrics.ts';
+import { createIsolateMetrics } from '../../../functions/metrics/metrics-over.ts';
 import { feedHubOver } from '../../../functions/feed/hub-over.ts';
 import { createJwksCache } from '../../../functions/middleware/jwks.ts';
 import type { Route } from '../../../functions/routes/route.ts';

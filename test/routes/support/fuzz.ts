@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { createApp } from '../../../functions/app.ts';
 import type { App } from '../../../functions/app.ts';
 import type { AppDeps } from '../../../functions/deps.ts';
-import { createIsolateMetrics } from '../../../functions/metrics/isolate-metrics.ts';
+import { createIsolateMetrics } from '../../../functions/metrics/metrics-over.ts';
 import { createSingleBatchFeed } from '../../../functions/feed/single-batch-feed.ts';
 import { createJwksCache } from '../../../functions/middleware/jwks.ts';
 import { NO_WAKE_CLOCK } from '../../../functions/wake/no-wake-clock.ts';
