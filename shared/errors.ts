@@ -17,6 +17,7 @@ export const ERROR_CODES = [
   'job_ended',
   'job_running',
   'count_mismatch',
+  'dedup_key_taken',
   'idempotency_key_in_flight',
   'idempotency_key_reused',
   'rate_limited',

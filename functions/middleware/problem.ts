@@ -81,7 +81,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
   job_ended: {
     status: 409,
     title: 'The job has ended',
-    remedy: 'Read its state; a dead job is discarded, not cancelled.',
+    remedy: 'Read its state; a dead or escalated job is discarded, not cancelled.',
   },
   job_running: {
     status: 409,
@@ -92,6 +92,11 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     status: 409,
     title: 'The filter fits another number of jobs',
     remedy: 'Look at them with "dry_run", then repeat with the count that you saw.',
+  },
+  dedup_key_taken: {
+    status: 409,
+    title: 'Another live job has the dedup key',
+    remedy: 'Wait until the job named by "clash" has ended, or settle this one otherwise.',
   },
   idempotency_key_in_flight: {
     status: 409,

@@ -1,7 +1,7 @@
 import { defined } from '../../shared/defined.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
 import { getJob } from '../../shared/queue/get-job.ts';
-import type { Job } from '../../shared/queue/job.ts';
+import type { Job, JobState } from '../../shared/queue/job.ts';
 import { listDeadLetters } from '../../shared/queue/list-dead-letters.ts';
 import { noteDeadLetter } from '../../shared/queue/note-dead-letter.ts';
 import { settleEffect } from '../../shared/queue/settle-effect.ts';
@@ -40,7 +40,7 @@ export const readDeadLetter: Route = {
     context.json(await deadJob(context, deps, readParam(context, 'id', jobId))),
 };
 
-/** Gives a dead job an owner and a note. */
+/** Gives a dead or escalated job an owner and a note. */
 export const changeDeadLetter: Route = {
   method: 'PATCH',
   path: '/v1/dead-letters/:id',
@@ -52,7 +52,7 @@ export const changeDeadLetter: Route = {
     await requireJob(context, deps, id);
     const input = defined({ jobId: id, owner, note, actor: context.get('actor') });
     if ((await noteDeadLetter(deps.sql, input)) === 'not_dead') throw notDead();
-    return context.json(await deadJob(context, deps, id));
+    return context.json(await deadJob(context, deps, id, ['dead', 'escalated']));
   },
 };
 
@@ -83,9 +83,16 @@ export const settleEffectRoute: Route = {
   },
 };
 
-async function deadJob(context: RouteContext, deps: AppDeps, id: string): Promise<Job> {
+async function deadJob(
+  context: RouteContext,
+  deps: AppDeps,
+  id: string,
+  states: readonly JobState[] = ['dead'],
+): Promise<Job> {
   const job = await getJob(deps.sql, { jobId: id });
-  if (job?.state !== 'dead' || !allowsQueue(context, job.queue)) throw notDead();
+  if (job === undefined || !states.includes(job.state) || !allowsQueue(context, job.queue)) {
+    throw notDead();
+  }
   return job;
 }
 

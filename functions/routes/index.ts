@@ -6,10 +6,25 @@ import {
   readDeadLetter,
   settleEffectRoute,
 } from './dead-letters.ts';
+import {
+  claimEscalation,
+  completeEscalation,
+  discardEscalation,
+  listEscalationsRoute,
+  releaseEscalation,
+  sendBackEscalation,
+} from './escalations.ts';
 import { health, ready } from './health.ts';
 import { cancelJob, changeJob, readJob } from './job.ts';
 import { enqueueJob, enqueueJobs, listJobsRoute } from './jobs.ts';
-import { completeLease, failLease, heartbeatLease, releaseLease, snoozeLease } from './leases.ts';
+import {
+  completeLease,
+  escalateLease,
+  failLease,
+  heartbeatLease,
+  releaseLease,
+  snoozeLease,
+} from './leases.ts';
 import { followLog, readJobHistory, readLog } from './log.ts';
 import { mcp, providerMetadata } from './mcp.ts';
 import { readMetricsRoute } from './metrics.ts';
@@ -67,6 +82,7 @@ export const ROUTES: readonly Route[] = [
   failLease,
   releaseLease,
   snoozeLease,
+  escalateLease,
   readLog,
   followLog,
   readJobHistory,
@@ -85,6 +101,12 @@ export const ROUTES: readonly Route[] = [
   readDeadLetter,
   changeDeadLetter,
   settleEffectRoute,
+  listEscalationsRoute,
+  claimEscalation,
+  completeEscalation,
+  sendBackEscalation,
+  discardEscalation,
+  releaseEscalation,
   listSchedulesRoute,
   readSchedule,
   putScheduleRoute,

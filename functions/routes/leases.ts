@@ -3,6 +3,7 @@ import { LeaseholdError } from '../../shared/errors.ts';
 import { completeAndClaim } from '../../shared/queue/complete-and-claim.ts';
 import { complete } from '../../shared/queue/complete.ts';
 import type { CompleteInput } from '../../shared/queue/complete.ts';
+import { escalate } from '../../shared/queue/escalate.ts';
 import { fail } from '../../shared/queue/fail.ts';
 import type { GiveBackOutcome } from '../../shared/queue/given-back.ts';
 import { heartbeat } from '../../shared/queue/heartbeat.ts';
@@ -11,6 +12,7 @@ import { release } from '../../shared/queue/release.ts';
 import { snooze } from '../../shared/queue/snooze.ts';
 import { completeRequest } from '../../shared/schemas/complete-request.ts';
 import type { ClaimNextRequest } from '../../shared/schemas/complete-request.ts';
+import { escalateRequest } from '../../shared/schemas/escalation-requests.ts';
 import { failRequest } from '../../shared/schemas/fail-request.ts';
 import { heartbeatRequest } from '../../shared/schemas/heartbeat-request.ts';
 import { jobId } from '../../shared/schemas/job-id.ts';
@@ -139,6 +141,19 @@ export const releaseLease: Route = {
       deps,
       await release(deps.sql, defined({ ...lease, reason: request.reason })),
     );
+  },
+};
+
+/** The holder asks a person: the attempt ends, and the job waits in the human lane. */
+export const escalateLease: Route = {
+  ...leaseRoute('escalate'),
+  handle: async (context, deps) => {
+    const { fencing_token, question } = await readJson(context, escalateRequest);
+    const lease = await leaseOf(context, deps, fencing_token);
+    const end = await escalate(deps.sql, { ...lease, question });
+    if (end.outcome === 'lease_lost') throw leaseLost();
+    wakeAfterPush(context, deps, end.moreDue);
+    return context.json({ outcome: end.outcome, more_due: end.moreDue });
   },
 };
 

@@ -2,11 +2,10 @@
 -- is a lease like an agent's, with owner, fencing token and expiry, so that two people never work on one job.
 --
 --   p_owner          who takes it, 1 to 200 characters
---   p_claim_id       chosen by the caller and new for each claim; repeated it gives the same hold, and a lease that reaches
---                    further lengthens it
+--   p_claim_id       chosen by the caller and new for each claim; repeated it gives the same hold
 --   p_queue          only of this queue (default: any)
---   p_job_id         only this job (default: any)
---   p_lease_seconds  1 to 86400 (default 900)
+--   p_job_id         only this job (default: any); one that the caller holds already stays theirs, under the same token
+--   p_lease_seconds  1 to 86400 (default 900); where the caller holds the job already, one that reaches further lengthens that
 --   p_only           a JSON array: only of these queues, for a caller who may not learn of others (default: all)
 --
 -- Returns one row, or none: nothing is escalated, or others hold it. A hold that ran out is simply free; the claim that takes it
@@ -53,6 +52,7 @@ as $$
 declare
   v_now timestamptz;
   v_until timestamptz;
+  v_longer boolean;
   v_problem text := case
     when p_owner is null or char_length(p_owner) not between 1 and 200 then 'owner: give 1 to 200 characters'
     when p_claim_id is null then 'claim_id: give a UUID of your own, new for each claim'
@@ -67,51 +67,60 @@ begin
 
   select l.* into d from leasehold.dead_letters l where l.claim_id = p_claim_id for update;
   v_now := clock_timestamp();
-  v_until := v_now + make_interval(secs => coalesce(p_lease_seconds, 900));
   if d.job_id is not null and d.held_by <> p_owner then
     raise exception using errcode = 'LH001', message = 'claim_id: is in use; give a UUID of your own, new for each claim';
-  elsif d.held_until > v_now then
-    if p_lease_seconds is not null and v_until > d.held_until then
-      update leasehold.dead_letters l set held_until = v_until where l.job_id = d.job_id returning l.* into d;
+  elsif d.held_until <= v_now then
+    -- Their hold ran out; with the same id they take the job again, or another.
+    perform leasehold.expire_hold(d, v_now, p_owner);
+    d := null;
+  end if;
+  if d.job_id is not null then
+    null;
+  elsif p_job_id is not null then
+    select l.* into d
+    from leasehold.dead_letters l
+    where l.job_id = p_job_id and l.state = 'escalated'
+      and (l.held_until is null or l.held_until <= clock_timestamp() or l.held_by = p_owner)
+      and (p_queue is null or l.queue = p_queue) and (p_only is null or p_only ? l.queue)
+    for update;
+  elsif p_queue is not null then
+    select l.* into d
+    from leasehold.dead_letters l
+    where l.state = 'escalated' and l.queue = p_queue
+      and (l.held_until is null or l.held_until <= clock_timestamp())
+      and (p_only is null or p_only ? l.queue)
+    order by l.dead_at
+    limit 1
+    for update skip locked;
+  else
+    select l.* into d
+    from leasehold.dead_letters l
+    where l.state = 'escalated'
+      and (l.held_until is null or l.held_until <= clock_timestamp())
+      and (p_only is null or p_only ? l.queue)
+    order by l.dead_at, l.job_id
+    limit 1
+    for update skip locked;
+  end if;
+  if d.job_id is null then
+    return;
+  end if;
+
+  v_now := clock_timestamp();
+  v_until := v_now + make_interval(secs => coalesce(p_lease_seconds, 900));
+  if d.held_until > v_now then
+    v_longer := p_lease_seconds is not null and v_until > d.held_until;
+    update leasehold.dead_letters l
+    set claim_id = p_claim_id,
+      held_until = case when v_longer then v_until else l.held_until end
+    where l.job_id = d.job_id
+    returning l.* into d;
+    if v_longer then
       insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
       values (d.job_id, v_now, 'heartbeat', p_owner, d.fencing_token,
-        jsonb_build_object('lane', 'human', 'lease_expires_at', leasehold.iso(v_until)));
+        jsonb_build_object('lane', 'human', 'lease_expires_at', leasehold.iso(d.held_until)));
     end if;
   else
-    if d.job_id is not null then
-      -- Their hold ran out; with the same id they take it again, or another.
-      perform leasehold.expire_hold(d, v_now, p_owner);
-    end if;
-    if p_job_id is not null then
-      select l.* into d
-      from leasehold.dead_letters l
-      where l.job_id = p_job_id and l.state = 'escalated'
-        and (l.held_until is null or l.held_until <= clock_timestamp())
-        and (p_queue is null or l.queue = p_queue) and (p_only is null or p_only ? l.queue)
-      for update;
-    elsif p_queue is not null then
-      select l.* into d
-      from leasehold.dead_letters l
-      where l.state = 'escalated' and l.queue = p_queue
-        and (l.held_until is null or l.held_until <= clock_timestamp())
-        and (p_only is null or p_only ? l.queue)
-      order by l.dead_at
-      limit 1
-      for update skip locked;
-    else
-      select l.* into d
-      from leasehold.dead_letters l
-      where l.state = 'escalated'
-        and (l.held_until is null or l.held_until <= clock_timestamp())
-        and (p_only is null or p_only ? l.queue)
-      order by l.dead_at, l.job_id
-      limit 1
-      for update skip locked;
-    end if;
-    if d.job_id is null then
-      return;
-    end if;
-    v_now := clock_timestamp();
     if d.held_by is not null then
       perform leasehold.expire_hold(d, v_now, p_owner);
     end if;
@@ -120,7 +129,7 @@ begin
       claim_id = p_claim_id,
       held_by = p_owner,
       held_since = v_now,
-      held_until = v_now + make_interval(secs => coalesce(p_lease_seconds, 900))
+      held_until = v_until
     where l.job_id = d.job_id
     returning l.* into d;
     insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)

@@ -2,6 +2,8 @@ import type { Clock, Ids, Random, Timer } from '../ports.ts';
 import { webClock, webIds, webRandom, webTimer } from '../web-ports.ts';
 import { deadLetterCalls } from './dead-letter-calls.ts';
 import type { DeadLetterCalls } from './dead-letter-calls.ts';
+import { escalationCalls } from './escalation-calls.ts';
+import type { EscalationCalls } from './escalation-calls.ts';
 import { jobCalls } from './job-calls.ts';
 import type { JobCalls } from './job-calls.ts';
 import { leaseCalls } from './lease-calls.ts';
@@ -36,6 +38,7 @@ export interface ClientPorts {
 export interface LeaseholdClient extends JobCalls, LeaseCalls {
   readonly queues: QueueCalls;
   readonly deadLetters: DeadLetterCalls;
+  readonly escalations: EscalationCalls;
   readonly schedules: ScheduleCalls;
   readonly outbox: OutboxCalls;
   /** What the client runs on, for what is built on top of it. */
@@ -70,6 +73,7 @@ export function createClient(options: ClientOptions): LeaseholdClient {
     ...leaseCalls(transport, ports.ids),
     queues: queueCalls(transport),
     deadLetters: deadLetterCalls(transport),
+    escalations: escalationCalls(transport, ports.ids),
     schedules: scheduleCalls(transport),
     outbox: outboxCalls(transport, ports.ids),
     ports,

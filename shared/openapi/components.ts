@@ -14,6 +14,19 @@ import { editJobRequest } from '../schemas/edit-job-request.ts';
 import { enqueueBatchRequest } from '../schemas/enqueue-batch-request.ts';
 import { enqueueRequest } from '../schemas/enqueue-request.ts';
 import { enqueuedBatchResponse, enqueuedResponse } from '../schemas/enqueued-response.ts';
+import {
+  claimEscalatedRequest,
+  completeEscalatedRequest,
+  discardEscalatedRequest,
+  escalateRequest,
+  releaseEscalatedRequest,
+  sendBackRequest,
+} from '../schemas/escalation-requests.ts';
+import {
+  heldClaimResponse,
+  heldJobResponse,
+  settledEscalationResponse,
+} from '../schemas/escalation-responses.ts';
 import { failRequest } from '../schemas/fail-request.ts';
 import { heartbeatRequest } from '../schemas/heartbeat-request.ts';
 import {
@@ -25,6 +38,7 @@ import {
 } from '../schemas/job-response.ts';
 import {
   completeResponse,
+  escalateResponse,
   failResponse,
   givenBackResponse,
   heartbeatResponse,
@@ -103,6 +117,8 @@ export const COMPONENTS = {
   ReleaseRequest: releaseRequest,
   SnoozeRequest: snoozeRequest,
   GivenBackOutcome: givenBackResponse,
+  EscalateRequest: escalateRequest,
+  EscalateOutcome: escalateResponse,
   QueueSettings: queueSettingsRequest,
   Queue: queueResponse,
   SwitchedQueue: switchedQueueResponse,
@@ -118,6 +134,14 @@ export const COMPONENTS = {
   Settled: settledResponse,
   DryRun: dryRunResponse,
   MatchingOutcome: matchingResponse,
+  ClaimEscalatedRequest: claimEscalatedRequest,
+  HeldClaim: heldClaimResponse,
+  HeldJob: heldJobResponse,
+  CompleteEscalatedRequest: completeEscalatedRequest,
+  SendBackRequest: sendBackRequest,
+  DiscardEscalatedRequest: discardEscalatedRequest,
+  ReleaseEscalatedRequest: releaseEscalatedRequest,
+  SettledEscalation: settledEscalationResponse,
   SettleEffectRequest: settleEffectRequest,
   SettledEffect: settledEffectResponse,
   LogEvent: logEventResponse,

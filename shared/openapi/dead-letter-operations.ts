@@ -39,7 +39,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     method: 'patch',
     path: '/v1/dead-letters/{id}',
     tag,
-    summary: 'Give a dead job an owner and a note',
+    summary: 'Give a dead or escalated job an owner and a note',
     description: 'What is left out stays as it is.',
     access: 'operate',
     database: true,
@@ -48,7 +48,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
       schema: 'NoteDeadLetterRequest',
       example: { owner: 'ada', note: 'Asked the bank, ticket 4711.' },
     },
-    success: { 200: { description: 'The dead job as it is now.', schema: 'Job' } },
+    success: { 200: { description: 'The job as it is now.', schema: 'Job' } },
     errors: ['not_found'],
   },
   {

@@ -109,7 +109,7 @@ const SECURITY_SCHEMES: JsonObject = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'A JWT with `sub`, `exp` and `scope`: `enqueue`, `work`, `operate`, `read`. Its claim `queues` limits it to certain queues.',
+      'A JWT with `sub`, `exp` and `scope`: `enqueue`, `work`, `operate`, `read`, `human`. Its claim `queues` limits it to certain queues.',
   },
   poke: {
     type: 'apiKey',

@@ -84,6 +84,28 @@ export const LEASED_JOB: JsonObject = {
   more_due: false,
 };
 
+export const HELD_JOB: JsonObject = {
+  id: JOB_ID,
+  queue: 'emails',
+  type: 'email.welcome',
+  payload: { to: 'ada@example.com' },
+  headers: {},
+  schema_version: 1,
+  priority: 'normal',
+  ordering_key: null,
+  created_at: CREATED_AT,
+  attempt: 3,
+  max_attempts: 5,
+  redrives: 0,
+  reason: 'failures_used_up',
+  error: { code: 'smtp_timeout', message: 'No answer in 10 s.' },
+  note: null,
+  escalated_at: '2030-01-31T12:05:00.000Z',
+  fencing_token: '8',
+  lease_expires_at: '2030-01-31T13:00:00.000Z',
+  lease_remaining_ms: 3_599_990,
+};
+
 const NEXT_JOB_ID = '0193a1b2-c3d5-7f60-9b7c-123456789abc';
 
 export const NEXT_JOB: JsonObject = {

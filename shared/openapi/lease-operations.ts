@@ -89,7 +89,7 @@ export const LEASE_OPERATIONS: readonly Operation[] = [
   leaseOperation('fail', {
     summary: 'Report a failure',
     description:
-      'Ends the attempt: the job waits for its next try, or is dead. Say `permanent` when no try can help, `transient` when the fault will pass.',
+      'Ends the attempt: the job waits for its next try, is dead, or, in a queue that escalates, waits for a person: then `escalated` stands beside `dead`. Say `permanent` when no try can help, `transient` when the fault will pass.',
     request: [
       'FailRequest',
       { error: { code: 'smtp_timeout', message: 'No answer in 10 s.' }, class: 'transient' },
@@ -108,6 +108,17 @@ export const LEASE_OPERATIONS: readonly Operation[] = [
       'GivenBackOutcome',
       'What became of the job.',
       { outcome: 'pending', due_at: '2030-01-31T12:00:02.000Z' },
+    ],
+  }),
+  leaseOperation('escalate', {
+    summary: 'Ask a person',
+    description:
+      'For what a worker cannot or must not decide: the attempt ends, and the job waits for a person, who completes it, sends it back with a note or gives it up.',
+    request: ['EscalateRequest', { question: 'The order has two addresses: which one counts?' }],
+    response: [
+      'EscalateOutcome',
+      'What became of the job.',
+      { outcome: 'escalated', more_due: false },
     ],
   }),
   leaseOperation('snooze', {

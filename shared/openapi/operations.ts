@@ -1,4 +1,5 @@
 import { DEAD_LETTER_OPERATIONS } from './dead-letter-operations.ts';
+import { ESCALATION_OPERATIONS } from './escalation-operations.ts';
 import { JOB_OPERATIONS } from './job-operations.ts';
 import { LEASE_OPERATIONS } from './lease-operations.ts';
 import { LOG_OPERATIONS } from './log-operations.ts';
@@ -14,6 +15,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...LEASE_OPERATIONS,
   ...QUEUE_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,
+  ...ESCALATION_OPERATIONS,
   ...LOG_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...OUTBOX_OPERATIONS,

@@ -181,6 +181,44 @@ describe('operators', () => {
     });
   });
 
+  test('escalations', async () => {
+    const { client } = harness;
+    const { escalations } = client;
+    await client.queues.put('people', { on_exhausted: 'escalate' });
+    const failed = await leased('people');
+    const failure = { error: { code: 'x', message: 'y' }, class: 'permanent' } as const;
+    expect(await client.fail(failed, failure)).toMatchObject({ outcome: 'escalated' });
+    const asked = await leased('people');
+    expect(await client.escalate(asked, 'Which one?')).toMatchObject({ outcome: 'escalated' });
+    expect(await client.escalate({ ...asked, fencing_token: '9' }, 'x')).toEqual({
+      outcome: 'lease_lost',
+    });
+    const { jobs } = await escalations.list({ queue: 'people' });
+    expect(jobs.map(({ id }) => id)).toEqual([failed.id, asked.id]);
+
+    const { job } = await escalations.claim({ queue: 'people' });
+    expect(job).toMatchObject({ id: failed.id, reason: 'permanent_failure' });
+    if (job === null) throw new Error('nothing was free');
+    expect(await escalations.release(job)).toEqual({ outcome: 'escalated' });
+    expect(await escalations.complete(job)).toEqual({ outcome: 'lease_lost' });
+    const { job: mine } = await escalations.claim({ job_id: failed.id });
+    expect(await escalations.complete(mine ?? job, { result: { done: true } })).toEqual({
+      outcome: 'succeeded',
+    });
+
+    const { job: theirs } = await escalations.claim({ queue: 'people' });
+    expect(await escalations.sendBack(theirs ?? job, 'The first.')).toMatchObject({
+      outcome: 'pending',
+    });
+    const next = await client.claim('people');
+    expect(next).toMatchObject({ outcome: 'claimed', job: { id: asked.id, note: 'The first.' } });
+    if (next.outcome === 'empty') return;
+    await client.escalate(next.job, 'And now?');
+    const { job: last } = await escalations.claim({ queue: 'people' });
+    expect(await escalations.discard(last ?? job, 'withdrawn')).toEqual({ outcome: 'cancelled' });
+    expect((await escalations.claim()).job).toBeNull();
+  });
+
   test('schedules', async () => {
     const { schedules } = harness.client;
     const daily = { cron: '0 7 * * *', zone: 'Europe/Berlin', queue: 's', type: 't', payload: {} };

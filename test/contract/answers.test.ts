@@ -184,6 +184,42 @@ describe('S2.9 real answers are as the contract says', () => {
     });
   });
 
+  test('escalations', async () => {
+    await call('PUT', '/v1/queues/people', { body: { on_exhausted: 'escalate' } });
+    const taken = async (job_id: string): Promise<{ readonly fencing_token: string }> => {
+      const { body } = await post('/v1/escalations/claims', { job_id, lease_seconds: 60 });
+      return { fencing_token: (body['job'] as Leased).fencing_token };
+    };
+    expect((await post('/v1/escalations/claims')).body['job']).toBeNull();
+    const id = await makeDead('people');
+    await call('GET', '/v1/escalations?queue=people&limit=1');
+    const hold = await taken(id);
+    await call('GET', `/v1/jobs/${id}`);
+    await call('GET', '/v1/escalations');
+    await call('PATCH', `/v1/dead-letters/${id}`, { body: { owner: 'ada' } });
+    await post(`/v1/escalations/${id}/release`, hold);
+    expect((await post(`/v1/escalations/${id}/complete`, hold)).status).toBe(409);
+    await post(`/v1/escalations/${id}/complete`, { ...(await taken(id)), result: 1, note: 'n' });
+    await call('GET', `/v1/jobs/${id}`);
+
+    const again = await makeDead('people', { dedup_key: 'd' });
+    const back = { ...(await taken(again)), note: 'Once more.' };
+    await enqueue('people', { dedup_key: 'd' });
+    const clash = await post(`/v1/escalations/${again}/send-back`, back);
+    expect(clash).toMatchObject({ status: 409, body: { code: 'dedup_key_taken' } });
+    await claim('people');
+    await post(`/v1/escalations/${again}/discard`, { ...(await taken(again)), reason: 'r' });
+
+    const asked = await report('escalate', 'asking', { question: 'Which one?' });
+    expect(asked.body).toMatchObject({ outcome: 'escalated' });
+    const { body } = await call('GET', '/v1/escalations?queue=asking');
+    const [waiting] = body['jobs'] as { id: string }[];
+    const { id: sent = '' } = waiting ?? {};
+    await post(`/v1/escalations/${sent}/send-back`, { ...(await taken(sent)), note: 'This one.' });
+    expect(await claim('asking')).toMatchObject({ id: sent, note: 'This one.' });
+    await call('GET', `/v1/jobs/${sent}`);
+  });
+
   test('schedules', async () => {
     const body = { cron: '0 7 * * *', zone: 'Europe/Berlin', queue: 's', type: 't', payload: {} };
     await call('PUT', '/v1/schedules/daily', { body });
