@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Agent } from './support/agent.ts';
 import type { HeldJob } from './support/agent.ts';
-import { createMcpHarness } from './support/mcp-server.ts';
-import type { McpHarness } from './support/mcp-server.ts';
+import { createMcpHarness } from './support/mcp-harness.ts';
+import type { McpHarness } from './support/mcp-harness.ts';
 
 const JOBS = 24;
 

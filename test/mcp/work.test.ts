@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Agent } from './support/agent.ts';
 import type { HeldJob } from './support/agent.ts';
-import { createMcpHarness } from './support/mcp-server.ts';
-import type { McpHarness } from './support/mcp-server.ts';
+import { createMcpHarness } from './support/mcp-harness.ts';
+import type { McpHarness } from './support/mcp-harness.ts';
 
 let board: McpHarness;
 let agent: Agent;
@@ -152,6 +152,28 @@ describe('B.5 an agent works by the Model Context Protocol', () => {
     const waiting = agent.claim({ queues: ['awaited'], wait_seconds: 20 });
     await agent.done('enqueue', { queue: 'awaited', type: 'write', payload: 'at last' });
     expect(await waiting).toMatchObject({ payload: 'at last' });
+  });
+
+  test('who waits and goes away takes no job', async () => {
+    const gone = new AbortController();
+    const sleeping = Promise.withResolvers<void>();
+    // Time stands still: only the caller who goes away can end the pause.
+    const sleep = (_ms: number, signal?: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
+        sleeping.resolve();
+      });
+    const { app } = board;
+    const params = { name: 'claim', arguments: { queues: ['left'], wait_seconds: 20 } };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const request = await app.request('POST', '/mcp', { body: message });
+    const answer = app.callApp(
+      { deps: app.deps({ timer: { sleep } }) },
+      new Request(request, { signal: gone.signal }),
+    );
+    await sleeping.promise;
+    gone.abort();
+    expect(await answer).toMatchObject({ body: { result: { structuredContent: { job: null } } } });
   });
 
   test('jobs are listed by state, by pages', async () => {

@@ -1,5 +1,3 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +7,8 @@ import { createApp } from '../../../functions/app.ts';
 import { SCOPES } from '../../../shared/scopes.ts';
 import { createAppHarness, signToken } from '../../routes/support/app-harness.ts';
 import type { AppHarness, HarnessOptions } from '../../routes/support/app-harness.ts';
-import { Agent } from './agent.ts';
+import type { Agent } from './agent.ts';
+import { connectAgent } from './connect-agent.ts';
 
 export interface AgentOptions {
   /** Scopes of the token; default: all. */
@@ -56,17 +55,6 @@ export async function createMcpHarness(options: HarnessOptions = {}): Promise<Mc
       await app.close();
     },
   };
-}
-
-/** @param url of the deployment's `/mcp` */
-export async function connectAgent(url: string, token: string): Promise<Agent> {
-  const client = new Client({ name: 'test-agent', version: '1.0.0' });
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
-  });
-  // The SDK's own types disagree under exact optional properties.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
-  return new Agent(client);
 }
 
 async function serve(
