@@ -1,84 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createApp } from '../../functions/app.ts';
 import { BOARD_ROUTES } from '../../functions/board/board-routes.ts';
-import type { AppDeps } from '../../functions/deps.ts';
 import { webClock } from '../../functions/web-ports.ts';
-import { parseConfig } from '../../shared/config.ts';
 import { MAX_SESSION_SECONDS, MAX_SESSION_TOKEN_CHARS } from '../../shared/limits.ts';
-import {
-  AUTH_SECRET,
-  POKE_KEY,
-  SECOND_POKE_KEY,
-  createAppHarness,
-  signToken,
-} from './support/app-harness.ts';
+import { createAppHarness, signToken } from './support/app-harness.ts';
 import type { AppHarness } from './support/app-harness.ts';
-
-const ORIGIN = 'https://leasehold.test';
-const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
-const JOB = JSON.stringify({ queue: 'q', type: 't', payload: 0 });
+import { ORIGIN, OWN_PAGE, boardCalls, codeOf, cookiesOf } from './support/board-calls.ts';
 
 let app: AppHarness;
 beforeAll(async () => {
   app = await createAppHarness();
 });
 afterAll(() => app.close());
-
-async function send(
-  path: string,
-  init: RequestInit = {},
-  { origin = ORIGIN, deps = app.deps() }: { origin?: string; deps?: AppDeps } = {},
-): Promise<Response> {
-  return await createApp(deps).fetch(new Request(`${origin}${path}`, init));
-}
-
-function signIn(
-  form: Readonly<Record<string, string>>,
-  { headers = OWN_PAGE, ...where }: { headers?: Record<string, string>; origin?: string } = {},
-): Promise<Response> {
-  const body = new URLSearchParams(form);
-  return send('/board/sign-in', { method: 'POST', headers, body }, where);
-}
-
-/** What a browser keeps of an answer. */
-function cookiesOf(response: Response): Record<string, string> {
-  return Object.fromEntries(
-    response.headers.getSetCookie().map((one) => {
-      const [pair = ''] = one.split(';');
-      const at = pair.indexOf('=');
-      return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))];
-    }),
-  );
-}
-
-interface Session {
-  readonly cookie: string;
-  readonly csrf: string;
-}
-
-async function session(scope = 'read enqueue', subject = 'anna'): Promise<Session> {
-  const cookies = cookiesOf(await signIn({ token: await signToken(scope, { subject }) }));
-  return {
-    cookie: Object.entries(cookies)
-      .map((pair) => pair.join('='))
-      .join('; '),
-    csrf: cookies['leasehold_csrf'] ?? '',
-  };
-}
-
-async function codeOf(response: Response): Promise<unknown> {
-  return ((await response.json()) as { readonly code?: string }).code;
-}
-
-function enqueue(headers: Readonly<Record<string, string>>, deps?: AppDeps): Promise<Response> {
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JOB,
-  };
-  return send('/v1/jobs', init, deps === undefined ? {} : { deps });
-}
+const { send, signIn, session } = boardCalls(() => app);
 
 describe('the pages of the board', () => {
   test('are open and empty; who is signed in is not', () => {
@@ -277,80 +211,6 @@ describe('S2.8 signing in', () => {
     for (const cookie of ['', '__Host-leasehold=', '__Host-leasehold=junk']) {
       expect((await send('/board/session', { headers: { cookie } })).status).toBe(401);
     }
-  });
-});
-
-describe('S2.8 a session on the routes of the API', () => {
-  test('is the token that it holds: the same actor, the same scopes', async () => {
-    const { cookie, csrf } = await session('enqueue read');
-    const created = await enqueue({ cookie, 'x-csrf-token': csrf, ...OWN_PAGE });
-    expect(created.status).toBe(201);
-    const { id } = (await created.json()) as { readonly id: string };
-    const read = await send(`/v1/jobs/${id}`, { headers: { cookie } });
-    expect(await read.json()).toMatchObject({ created_by: 'anna' });
-    expect((await send('/v1/ready', { headers: { cookie } })).status).toBe(200);
-    const paused = await send('/v1/queues/q/pause', {
-      method: 'POST',
-      headers: { cookie, 'x-csrf-token': csrf, ...OWN_PAGE },
-    });
-    expect(await codeOf(paused)).toBe('forbidden');
-  });
-
-  test('changes nothing without the proof that a page of this origin asks', async () => {
-    const [mine, theirs] = [await session(), await session('read enqueue', 'eve')];
-    const { cookie, csrf } = mine;
-    for (const headers of [
-      {},
-      OWN_PAGE,
-      { ...OWN_PAGE, 'x-csrf-token': '' },
-      { ...OWN_PAGE, 'x-csrf-token': 'x'.repeat(64) },
-      { ...OWN_PAGE, 'x-csrf-token': theirs.csrf },
-      { 'x-csrf-token': csrf },
-      { 'x-csrf-token': csrf, 'sec-fetch-site': 'cross-site' },
-      { 'x-csrf-token': csrf, 'sec-fetch-site': 'same-site' },
-      { 'x-csrf-token': csrf, 'sec-fetch-site': 'none' },
-      { 'x-csrf-token': csrf, origin: 'https://evil.example' },
-      { 'x-csrf-token': csrf, 'sec-fetch-site': 'cross-site', origin: ORIGIN },
-    ]) {
-      const response = await enqueue({ cookie, ...headers });
-      expect([response.status, await codeOf(response)]).toEqual([403, 'csrf_refused']);
-    }
-    const old = await enqueue({ cookie, 'x-csrf-token': csrf, origin: ORIGIN });
-    expect(old.status).toBe(201);
-  });
-
-  test('a cookie that somebody planted beside the session proves nothing', async () => {
-    const { cookie } = await session();
-    const planted = 'f'.repeat(64);
-    const swapped = cookie.replace(/leasehold_csrf=\w+/, `leasehold_csrf=${planted}`);
-    const response = await enqueue({ cookie: swapped, 'x-csrf-token': planted, ...OWN_PAGE });
-    expect(await codeOf(response)).toBe('csrf_refused');
-  });
-
-  test('a bearer token needs no such proof, and a bad one is not made up for', async () => {
-    const { cookie, csrf } = await session();
-    const bearer = { authorization: `Bearer ${await signToken('enqueue')}` };
-    expect((await enqueue({ ...bearer, cookie, 'sec-fetch-site': 'cross-site' })).status).toBe(201);
-    for (const authorization of ['Bearer junk', 'Basic YTpi', 'Bearer']) {
-      const response = await enqueue({ authorization, cookie, 'x-csrf-token': csrf, ...OWN_PAGE });
-      expect(response.status).toBe(401);
-    }
-  });
-
-  test('goes on while the keys are changed', async () => {
-    const { cookie, csrf } = await session();
-    const rotated = (keys: string): AppDeps =>
-      app.deps({
-        config: parseConfig({
-          DATABASE_URL: app.http.connectionString,
-          AUTH_SECRET,
-          POKE_SECRETS: keys,
-        }),
-      });
-    const headers = { cookie, 'x-csrf-token': csrf, ...OWN_PAGE };
-    expect((await enqueue(headers, rotated(`${SECOND_POKE_KEY} ${POKE_KEY}`))).status).toBe(201);
-    const ended = await enqueue(headers, rotated(SECOND_POKE_KEY));
-    expect(await codeOf(ended)).toBe('csrf_refused');
   });
 });
 

@@ -12,6 +12,7 @@ const TYPED_FOLDERS = [
   'functions/board/client',
   'infra',
   'test',
+  'test/browser',
   'test/runtime/worker',
   'docs/examples',
 ];
