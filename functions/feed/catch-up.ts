@@ -12,6 +12,8 @@ export interface CatchUpSource {
   ready(viewer: Viewer): Promise<void>;
   /** A page of the log, from the database: one read for all viewers that ask for the same at a time. */
   page(cursor: string): Promise<LogChangesPage>;
+  /** The viewer has missed changes: an overview that it has is old. */
+  overviewIsDue(): void;
   /** Waits before a read that failed is tried again. */
   rest(viewer: Viewer): Promise<void>;
 }
@@ -22,6 +24,7 @@ export interface CatchUpSource {
  * and what it reads is kept for this.
  */
 export async function catchUp(viewer: Viewer, source: CatchUpSource): Promise<void> {
+  const cameWith = viewer.at;
   await source.ready(viewer);
   while (!viewer.gone) {
     const now = source.place();
@@ -36,6 +39,9 @@ export async function catchUp(viewer: Viewer, source: CatchUpSource): Promise<vo
       for (const changes of missed) viewer.sendChanges(changes, laterCursor(at, now.cursor));
       viewer.at = laterCursor(at, now.cursor);
       for (const early of now.recent.early()) viewer.sendChanges(early, viewer.at);
+      if (cameWith !== undefined && compareCursors(cameWith, now.cursor) < 0)
+        source.overviewIsDue();
+      viewer.sendStart(viewer.at);
       viewer.live = true;
       return;
     }

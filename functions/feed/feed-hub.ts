@@ -99,6 +99,7 @@ export class FeedHub implements LiveFeed {
       place: () => this.#place && { cursor: this.#place.cursor, recent: this.#recent },
       ready: async (of) => await this.#ready(of),
       page: async (cursor) => await this.#page(cursor),
+      overviewIsDue: () => this.#overviewIsDue(),
       rest: async () => void (await pause(this.#options.timer, MAX_FEED_RETRY_MS)),
     });
     this.#startLooks();
@@ -132,6 +133,12 @@ export class FeedHub implements LiveFeed {
     const page = this.#options.read({ cursor }).finally(() => this.#pages.delete(cursor));
     this.#pages.set(cursor, page);
     return await page;
+  }
+
+  #overviewIsDue(): void {
+    const at = Math.max(this.#options.clock.now(), this.#overviewReadAt + FEED_OVERVIEW_GAP_MS);
+    this.#overviewAt = Math.min(this.#overviewAt, at);
+    this.#startLooks();
   }
 
   #lookBy(at: number): void {
@@ -180,12 +187,7 @@ export class FeedHub implements LiveFeed {
       if (page.more) this.#lookBy(clock.now());
       if (page.unsettled) this.#lookBy(clock.now() + unsettledPauseMs(this.#unsettledLooks));
       this.#lookBy(clock.now() + paceMs);
-      if (page.events.length > 0) {
-        this.#overviewAt = Math.min(
-          this.#overviewAt,
-          Math.max(clock.now(), this.#overviewReadAt + FEED_OVERVIEW_GAP_MS),
-        );
-      }
+      if (page.events.length > 0) this.#overviewIsDue();
     } catch (error) {
       log.warn('feed_read_failed', { code: codeOf(error) });
       this.#failures += 1;

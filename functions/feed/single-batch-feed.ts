@@ -49,6 +49,7 @@ async function sendBatch(sql: Sql, viewer: Viewer): Promise<void> {
     else {
       const events = page.events.filter(isAfter(at));
       viewer.sendChanges({ events, jobs: page.jobs }, page.place.cursor);
+      viewer.sendStart(page.place.cursor);
     }
     if (!page.more) return;
   }

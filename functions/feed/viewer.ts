@@ -29,6 +29,7 @@ export class Viewer {
   /** Whether it gets what the feed reads; else it still catches up. */
   live = false;
   gone = false;
+  #hasSent = false;
   readonly #onGone: (viewer: Viewer) => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #drained: (() => void) | undefined;
@@ -64,15 +65,17 @@ export class Viewer {
     if (text !== undefined) this.#send(text);
   }
 
-  /** The first message: where the stream starts. */
+  /** Where the stream starts, unless something has said so already: what is read from then on, and what comes, miss nothing. */
   sendStart(cursor: string): void {
     this.at = cursor;
+    if (this.#hasSent) return;
     this.#send(sseMessage({ event: 'change', data: { events: [], jobs: [] }, id: cursor }));
   }
 
   /** What the viewer has is of another database, or cannot be found any more: it reads everything anew. */
   sendReset(): void {
     this.#send(sseMessage({ event: 'reset', data: {} }));
+    this.#hasSent = false;
   }
 
   sendOverview(overview: JsonObject, texts: SharedTexts): void {
@@ -83,7 +86,7 @@ export class Viewer {
   }
 
   beat(): void {
-    this.#send(sseHeartbeat(this.live ? this.at : undefined));
+    if (this.#hasSent) this.#send(sseHeartbeat(this.live ? this.at : undefined));
   }
 
   /** The clean end: the reader comes back with what it has. */
@@ -104,6 +107,7 @@ export class Viewer {
 
   #send(chunk: Uint8Array): void {
     if (this.gone || this.#controller === undefined) return;
+    this.#hasSent = true;
     try {
       this.#controller.enqueue(chunk);
     } catch {

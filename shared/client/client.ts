@@ -1,5 +1,6 @@
 import type { Clock, Ids, Random, Timer } from '../ports.ts';
 import { webClock, webIds, webRandom, webTimer } from '../web-ports.ts';
+import type { Tracer } from '../tracer.ts';
 import { deadLetterCalls } from './dead-letter-calls.ts';
 import type { DeadLetterCalls } from './dead-letter-calls.ts';
 import { escalationCalls } from './escalation-calls.ts';
@@ -8,6 +9,8 @@ import { jobCalls } from './job-calls.ts';
 import type { JobCalls } from './job-calls.ts';
 import { leaseCalls } from './lease-calls.ts';
 import type { LeaseCalls } from './lease-calls.ts';
+import { logCalls } from './log-calls.ts';
+import type { LogCalls } from './log-calls.ts';
 import { outboxCalls } from './outbox-calls.ts';
 import type { OutboxCalls } from './outbox-calls.ts';
 import { queueCalls } from './queue-calls.ts';
@@ -15,6 +18,7 @@ import type { QueueCalls } from './queue-calls.ts';
 import { scheduleCalls } from './schedule-calls.ts';
 import type { ScheduleCalls } from './schedule-calls.ts';
 import { createTransport } from './transport.ts';
+import type { TransportOptions } from './transport.ts';
 
 export interface ClientOptions {
   /** Where the service is, `https://jobs.example.com`. */
@@ -23,6 +27,8 @@ export interface ClientOptions {
   readonly token: string | (() => string | Promise<string>);
   /** Default: the global one. */
   readonly fetch?: (request: Request) => Promise<Response>;
+  /** Makes the spans of producers and of pull workers; see `openTelemetryTracer`. Default: nothing is traced. */
+  readonly tracer?: Tracer;
   /** For tests: time, randomness, ids. */
   readonly ports?: Partial<ClientPorts>;
 }
@@ -41,8 +47,11 @@ export interface LeaseholdClient extends JobCalls, LeaseCalls {
   readonly escalations: EscalationCalls;
   readonly schedules: ScheduleCalls;
   readonly outbox: OutboxCalls;
+  /** The event log: history, reads after a cursor, and what happens live. */
+  readonly log: LogCalls;
   /** What the client runs on, for what is built on top of it. */
   readonly ports: ClientPorts;
+  readonly tracer: Tracer | undefined;
 }
 
 /**
@@ -54,7 +63,7 @@ export interface LeaseholdClient extends JobCalls, LeaseCalls {
  * await client.enqueue({ queue: 'emails', type: 'email.welcome', payload: { to: 'ada@example.com' } });
  */
 export function createClient(options: ClientOptions): LeaseholdClient {
-  const { baseUrl, token } = options;
+  const { baseUrl, token, tracer } = options;
   const ports: ClientPorts = {
     clock: webClock,
     timer: webTimer,
@@ -62,20 +71,23 @@ export function createClient(options: ClientOptions): LeaseholdClient {
     ids: webIds,
     ...options.ports,
   };
-  const transport = createTransport({
+  const transportOptions: TransportOptions = {
     ...ports,
     baseUrl,
     token: typeof token === 'string' ? () => token : token,
     fetch: options.fetch ?? ((request) => fetch(request)),
-  });
+  };
+  const transport = createTransport(transportOptions);
   return {
-    ...jobCalls(transport, ports.ids),
+    ...jobCalls(transport, ports.ids, tracer),
     ...leaseCalls(transport, ports.ids),
     queues: queueCalls(transport),
     deadLetters: deadLetterCalls(transport),
     escalations: escalationCalls(transport, ports.ids),
     schedules: scheduleCalls(transport),
     outbox: outboxCalls(transport, ports.ids),
+    log: logCalls(transport, transportOptions),
     ports,
+    tracer,
   };
 }

@@ -1,0 +1,60 @@
+import type { LogEventType } from '../queue/log-event.ts';
+import { jobHistoryResponse, logEventPageResponse } from '../schemas/log-response.ts';
+import type { JobHistoryResponse, LogEventPageResponse } from '../schemas/log-response.ts';
+import { followLog } from './follow-log.ts';
+import type { FollowOptions, Followed } from './follow-log.ts';
+import { orOn } from './outcomes.ts';
+import type { CallOptions, Transport, TransportOptions } from './transport.ts';
+
+export interface LogQuery {
+  /** `next_cursor` of the page before; left out: from the beginning. */
+  readonly cursor?: string;
+  readonly queue?: string;
+  readonly actor?: string;
+  readonly type?: LogEventType;
+  /** 1 to 200; default 50. */
+  readonly limit?: number;
+}
+
+export interface LogCalls {
+  /** Events of all jobs and queues, oldest first. Ask on with `next_cursor`: at once while `more` is true. */
+  read(query?: LogQuery, options?: CallOptions): Promise<LogEventPageResponse>;
+  /** Events of one job, oldest first; undefined when there is no such job. Ask on with `next_after`. */
+  history(
+    jobId: string,
+    query?: { readonly after?: string; readonly limit?: number },
+    options?: CallOptions,
+  ): Promise<JobHistoryResponse | undefined>;
+  /**
+   * Each event as it happens, until the signal fires; a stream that is cut is taken up where it was.
+   *
+   * @example for await (const message of client.log.follow({ queue: 'emails' })) …
+   */
+  follow(options?: FollowOptions): AsyncGenerator<Followed, void, void>;
+}
+
+export function logCalls(transport: Transport, options: TransportOptions): LogCalls {
+  return {
+    read: async (query = {}, callOptions) => {
+      const { value } = await transport({
+        method: 'GET',
+        path: '/v1/events',
+        query: { ...query },
+        answer: logEventPageResponse,
+        ...callOptions,
+      });
+      return value;
+    },
+    history: async (jobId, query = {}, callOptions) => {
+      const call = transport({
+        method: 'GET',
+        path: `/v1/jobs/${encodeURIComponent(jobId)}/events`,
+        query: { ...query },
+        answer: jobHistoryResponse,
+        ...callOptions,
+      });
+      return (await orOn('not_found', undefined, call))?.value;
+    },
+    follow: (followOptions) => followLog(options, followOptions),
+  };
+}
