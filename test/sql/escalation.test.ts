@@ -26,7 +26,7 @@ const nothingDue = async (queue: string) => {
   expect(taken.outcome).toBe('empty');
 };
 
-describe('a job escalates', () => {
+describe('leasehold.escalates_after: a job escalates', () => {
   test('S2.4 at its third failure: no worker claims it a fourth time', async () => {
     await escalating(db, 'third');
     const jobId = await added(db.sql, { queue: 'third' });

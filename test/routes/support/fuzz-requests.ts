@@ -31,8 +31,8 @@ const TEMPLATES: readonly Template[] = [
     path: '/jobs',
     body: job,
     optional:
-      'id priority delay_seconds due_at max_attempts max_unknown_attempts retry_budget_seconds schema_version ' +
-      'ordering_key dedup_key on_duplicate tags headers',
+      'id priority delay_seconds due_at max_attempts max_unknown_attempts escalate_after retry_budget_seconds ' +
+      'schema_version ordering_key dedup_key on_duplicate tags headers',
   },
   { path: '/jobs/batch', body: { jobs: [job, job] }, optional: 'jobs' },
   { path: '/jobs/:id', body: { priority: 'low' }, optional: 'due_at priority' },
@@ -55,13 +55,16 @@ const TEMPLATES: readonly Template[] = [
   },
   { path: '/release', body: held, optional: 'reason' },
   { path: '/snooze', body: { ...held, delay_seconds: 1 }, optional: 'delay_seconds reason' },
+  { path: '/escalate', body: { ...held, question: 'q' }, optional: 'question' },
+  { path: '/escalations/claims', body: {}, optional: 'queue job_id claim_id lease_seconds' },
+  { path: '/send-back', body: { ...held, note: 'n' }, optional: 'note' },
   { path: '/cancel', body: {}, optional: 'reason' },
   {
     path: '/queues/:queue',
     body: { weight: 2 },
     optional:
       'lease_seconds max_attempts max_unknown_attempts retry_budget_seconds weight concurrency_limit rate_limit ' +
-      'backoff_base_ms delivery target_url on_dead',
+      'backoff_base_ms delivery target_url on_dead on_exhausted escalate_after',
   },
   { path: '/pause', body: {}, optional: 'reason' },
   { path: '/redrive', body: { job_ids: ids, reason: 'r' }, optional: 'job_ids per_second' },

@@ -54,7 +54,7 @@ export async function claimedOne(
 export async function report(
   app: AppHarness,
   job: Pick<PulledJob, 'id' | 'fencing_token'>,
-  verb: 'heartbeat' | 'complete' | 'fail' | 'release' | 'snooze',
+  verb: 'heartbeat' | 'complete' | 'fail' | 'release' | 'snooze' | 'escalate',
   fields: Readonly<Record<string, unknown>> = {},
   options: CallOptions = {},
 ): Promise<Answer> {
