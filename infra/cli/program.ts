@@ -6,6 +6,7 @@ import { CliError } from './cli-error.ts';
 import { mayColour, openCli, usageError } from './cli.ts';
 import type { GlobalOptions, Register } from './cli.ts';
 import { deadCommands } from './commands/dead.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommands } from './commands/enqueue.ts';
 import { jobCommands } from './commands/jobs.ts';
 import { queueCommands } from './commands/queues.ts';
@@ -21,7 +22,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Register[]
   ['Jobs:', [enqueueCommands, jobCommands]],
   ['Settling:', [deadCommands]],
   ['Queues and schedules:', [queueCommands, scheduleCommands]],
-  ['The deployment:', [tokenCommand]],
+  ['The deployment:', [tokenCommand, doctorCommand]],
 ];
 
 const HELP = `

@@ -34,6 +34,7 @@ export interface RunOptions {
   readonly colours?: boolean;
   readonly folder?: string;
   readonly signal?: AbortSignal;
+  readonly now?: () => number;
   /** Told of every piece of output as it comes. */
   readonly onOut?: (text: string) => void;
 }
@@ -93,7 +94,7 @@ export async function createCliHarness(): Promise<CliHarness> {
               return answer;
             },
       folder,
-      now: () => Date.now(),
+      now: options.now ?? (() => Date.now()),
       signal: options.signal ?? new AbortController().signal,
     };
   };
