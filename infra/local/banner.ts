@@ -30,12 +30,13 @@ export function banner(run: {
   return `
 Leasehold is ready.
 
+  board     ${url}/board
   API       ${url}
   database  ${database.description}
   /sql      ${database.sqlEndpointUrl ?? 'not needed: Neon is spoken to directly'}
   logs      ${state.workerLog}
 
-A token for ${run.tokenDays} days (every scope; a narrower one: npm run -s token -- --help):
+A token for ${run.tokenDays} days, for the board and for calls (every scope; a narrower one: npm run -s token -- --help):
 
   ${token}
 

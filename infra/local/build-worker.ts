@@ -17,8 +17,14 @@ export interface WorkerBuild {
   readonly services: Readonly<Record<string, string>>;
   /** Binding name to the class of durable objects in this Worker. */
   readonly durableObjects: Readonly<Record<string, string>>;
-  /** Files that go with it: their folder, and the binding that reads them. */
-  readonly assets: { readonly directory: string; readonly binding: string };
+  /** Files that go with it: their folder, the binding that reads them, and whether requests come to it before them. */
+  readonly assets: BuiltAssets;
+}
+
+export interface BuiltAssets {
+  readonly directory: string;
+  readonly binding: string;
+  readonly workerFirst: boolean;
 }
 
 /**
@@ -46,7 +52,11 @@ export async function buildWorker(outdir: string, entry?: string): Promise<Worke
     code: readFileSync(join(outdir, basename(main).replace(/\.ts$/, '.js')), 'utf8'),
     vars: config.vars,
     services: Object.fromEntries(config.services.map(({ binding, service }) => [binding, service])),
-    assets: { ...config.assets, directory: resolve(ROOT, config.assets.directory) },
+    assets: {
+      directory: resolve(ROOT, config.assets.directory),
+      binding: config.assets.binding,
+      workerFirst: config.assets.run_worker_first === true,
+    },
     durableObjects: Object.fromEntries(
       config.durable_objects.bindings.map(({ name, class_name: className }) => [name, className]),
     ),
@@ -61,7 +71,11 @@ interface WranglerConfig {
   readonly compatibility_flags: readonly string[];
   readonly vars: Readonly<Record<string, string>>;
   readonly services: readonly { readonly binding: string; readonly service: string }[];
-  readonly assets: { readonly directory: string; readonly binding: string };
+  readonly assets: {
+    readonly directory: string;
+    readonly binding: string;
+    readonly run_worker_first?: boolean;
+  };
   readonly durable_objects: {
     readonly bindings: readonly { readonly name: string; readonly class_name: string }[];
   };

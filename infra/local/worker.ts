@@ -91,7 +91,7 @@ function miniflareOptions({ build, env, port, log }: WorkerOptions): MiniflareOp
           assets: {
             directory: build.assets.directory,
             hasUserWorker: true,
-            runWorkerFirst: true,
+            runWorkerFirst: build.assets.workerFirst,
           },
           exports: Object.fromEntries(classes),
         },

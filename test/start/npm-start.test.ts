@@ -33,6 +33,9 @@ describe('npm start', { timeout: LONG_MS }, () => {
     const [enqueue = '', show = ''] = curls(run);
     expect(json(enqueue)).toMatchObject({ type: 'report.csv' });
     await expect.poll(() => json(show)['state'], { timeout: 10_000 }).toBe('succeeded');
+    const board = /^ {2}board +(\S+)$/m.exec(run.output())?.[1] ?? '';
+    expect(await (await fetch(board)).text()).toContain('/board/assets/board.js');
+    expect((await fetch(`${board}/assets/board.js`)).status).toBe(200);
 
     const second = npmStart(checkout.path);
     expect(await second.exit).not.toBe(0);
