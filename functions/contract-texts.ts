@@ -1,3 +1,5 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+
 /**
  * The contract as it is served, made when it is first asked for: it is the same for everybody, and whoever may ask without a
  * token must not cost an isolate more than a copy.
@@ -7,4 +9,6 @@ export interface ContractTexts {
   document?: string;
   /** HTML of the reference page. */
   page?: string;
+  /** Every tool for agents, in the order of `TOOLS`. */
+  tools?: readonly Tool[];
 }

@@ -15,6 +15,7 @@ import type { CallToolResult, Tool as ToolDocument } from '@modelcontextprotocol
 import type { JsonValue } from '../../shared/json-value.ts';
 import { CONTRACT_VERSION } from '../../shared/openapi/document.ts';
 import { knownError, problemDocument } from '../middleware/problem.ts';
+import type { ContractTexts } from '../contract-texts.ts';
 import { TOOLS } from './all-tools.ts';
 import type { CallApi } from './api-call.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -28,6 +29,7 @@ export interface McpServerDeps {
   readonly callApi: CallApi;
   readonly caller: ToolCaller;
   readonly requestId: string;
+  readonly contract: ContractTexts;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface McpServerDeps {
  * one. It shows the tools that the caller's token allows; what a call may do is decided by the API as ever.
  */
 export function createMcpServer(deps: McpServerDeps): Server {
-  const { callApi, caller } = deps;
+  const { callApi, caller, contract } = deps;
   const server = new Server(
     { name: 'leasehold', title: 'Leasehold', version: CONTRACT_VERSION },
     {
@@ -44,9 +46,10 @@ export function createMcpServer(deps: McpServerDeps): Server {
       jsonSchemaValidator: { getValidator: asksNothing },
     },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: TOOLS.filter(({ scope }) => caller.scopes.has(scope)).map(toolDocument),
-  }));
+  server.setRequestHandler(ListToolsRequestSchema, () => {
+    contract.tools ??= TOOLS.map(toolDocument);
+    return { tools: contract.tools.filter((_, at) => isFor(caller, TOOLS[at])) };
+  });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
     if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, 'No tool has this name.');
@@ -65,6 +68,10 @@ export function createMcpServer(deps: McpServerDeps): Server {
     getPrompt(params.name, params.arguments ?? {}),
   );
   return server;
+}
+
+function isFor({ scopes }: ToolCaller, tool: Tool | undefined): boolean {
+  return tool !== undefined && scopes.has(tool.scope);
 }
 
 /** Arguments that break a rule are the caller's to repair, so they are an answer of the tool, as any refusal is. */

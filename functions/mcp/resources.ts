@@ -5,6 +5,7 @@ import type {
   ResourceTemplate,
 } from '@modelcontextprotocol/sdk/types.js';
 
+import { MAX_PAGE_SIZE } from '../../shared/limits.ts';
 import type { JsonValue } from '../../shared/json-value.ts';
 import type { ApiRequest, CallApi } from './api-call.ts';
 import { refusal } from './tool-answer.ts';
@@ -34,13 +35,23 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
       'Everything about one job: payload, state, holder, progress, attempts with errors, result.',
     mimeType: JSON_TYPE,
   },
+  {
+    uriTemplate: 'leasehold://jobs/{job_id}/history',
+    name: 'job-history',
+    title: 'History of one job',
+    description: 'The first events of its log: what happened, when, by whom.',
+    mimeType: JSON_TYPE,
+  },
 ];
 
 /** What a URI stands for; undefined: nothing. */
 function requestFor(uri: string): ApiRequest | undefined {
   if (uri === 'leasehold://queues') return { method: 'GET', path: '/v1/queues' };
-  const [, jobId] = /^leasehold:\/\/jobs\/([^/?#]+)$/.exec(uri) ?? [];
-  return jobId === undefined ? undefined : { method: 'GET', path: `/v1/jobs/${jobId}` };
+  const [, jobId, history] = /^leasehold:\/\/jobs\/([0-9a-f-]{36})(\/history)?$/i.exec(uri) ?? [];
+  if (jobId === undefined) return undefined;
+  return history === undefined
+    ? { method: 'GET', path: `/v1/jobs/${jobId}` }
+    : { method: 'GET', path: `/v1/jobs/${jobId}/events`, query: { limit: MAX_PAGE_SIZE } };
 }
 
 /**

@@ -20,7 +20,7 @@ export const mcp: Route = {
   access: { kind: 'any_token', metadata: PROVIDER_METADATA_PATH },
   database: false, // each call of the API that it makes looks for itself
   idempotencyKey: 'ignored',
-  handle: async (context) => {
+  handle: async (context, deps) => {
     requireOwnOrigin(context.req.header('origin'), context.req.url);
     const message = await readJson(context, anyMessage);
     const requestId = context.get('requestId');
@@ -30,6 +30,7 @@ export const mcp: Route = {
       callApi: apiCaller(context.get('callApp'), context.req.raw, requestId),
       caller: { queues: context.get('queues'), scopes: context.get('scopes') },
       requestId,
+      contract: deps.contract,
     });
   },
 };

@@ -131,6 +131,10 @@ export const fail = tool({
   }),
   request: ({ code, message, ...others }) =>
     leaseRequest('fail', { ...others, error: { code, message } }),
+  answer: ({ escalated, ...end }) =>
+    escalated === true
+      ? { ...end, outcome: 'escalated', advice: 'People have the job now. Claim the next one.' }
+      : end,
 });
 
 export const release = tool({

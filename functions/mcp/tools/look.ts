@@ -1,13 +1,12 @@
 import { z } from 'zod';
 
-import { MAX_PAGE_SIZE } from '../../../shared/limits.ts';
+import { MAX_PAGE_SIZE, MAX_TAG_CHARS } from '../../../shared/limits.ts';
 import { JOB_STATES } from '../../../shared/queue/job.ts';
 import { instant } from '../../../shared/schemas/instant.ts';
 import { integer } from '../../../shared/schemas/integer.ts';
 import { jobId } from '../../../shared/schemas/job-id.ts';
 import { queueName, typeName } from '../../../shared/schemas/names.ts';
 import { keyText } from '../../../shared/schemas/text.ts';
-import { MAX_TAG_CHARS } from '../../../shared/limits.ts';
 import { tool } from '../tool.ts';
 
 const LOOKS = { readOnlyHint: true, openWorldHint: false };
@@ -67,4 +66,24 @@ export const getJob = tool({
   request: ({ job_id }) => ({ method: 'GET', path: `/v1/jobs/${job_id}` }),
 });
 
-export const LOOK_TOOLS = [listQueues, listJobs, getJob];
+export const getJobHistory = tool({
+  name: 'get_job_history',
+  title: 'Read the history of a job',
+  description:
+    'The event log of one job, oldest first: what happened, when, by whom (`actor`), under which fencing token: claims, ' +
+    'progress, failures, escalations, notes. Answers `{events, next_after}`; `next_after` is null when that was all.',
+  scope: 'read',
+  hints: LOOKS,
+  input: z.strictObject({
+    job_id: jobId.describe('`id` of the job.'),
+    limit,
+    after: z.string().optional().describe('`next_after` of the page before.'),
+  }),
+  request: ({ job_id, ...query }) => ({
+    method: 'GET',
+    path: `/v1/jobs/${job_id}/events`,
+    query,
+  }),
+});
+
+export const LOOK_TOOLS = [listQueues, listJobs, getJob, getJobHistory];
