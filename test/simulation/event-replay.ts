@@ -2,13 +2,26 @@
 export interface LoggedEvent {
   readonly type: string;
   readonly fencing_token: string | null;
+  /** `human`: of a person who holds an escalated job. */
+  readonly lane?: string | null;
 }
 
 export interface ReplayedState {
-  readonly state: 'none' | 'pending' | 'running' | 'dead' | 'succeeded' | 'cancelled';
+  readonly state:
+    'none' | 'pending' | 'running' | 'dead' | 'escalated' | 'held' | 'succeeded' | 'cancelled';
   readonly token: number;
   readonly redrives: number;
 }
+
+/** What a job is after a person's word on it. */
+const AFTER_HOLD: Readonly<Record<string, ReplayedState['state']>> = {
+  heartbeat: 'held',
+  completed: 'succeeded',
+  redriven: 'pending',
+  discarded: 'cancelled',
+  released: 'escalated',
+  lease_expired: 'escalated',
+};
 
 /**
  * The state of a job from its log alone. Throws when a row cannot follow the one before it: a claim of a running job, a token
@@ -26,6 +39,20 @@ export function replay(events: readonly LoggedEvent[]): ReplayedState {
   };
   for (const event of events) {
     const its = Number(event.fencing_token ?? 0);
+    if (event.lane === 'human') {
+      if (event.type === 'claimed') {
+        expect(state === 'escalated' && its === token + 1, event);
+        state = 'held';
+        token = its;
+        continue;
+      }
+      expect(state === 'held' && its === token, event);
+      const next = AFTER_HOLD[event.type];
+      if (next === undefined) throw new Error(`unknown event of a person: ${event.type}`);
+      state = next;
+      redrives += Number(event.type === 'redriven');
+      continue;
+    }
     switch (event.type) {
       case 'created':
         expect(state === 'none', event);
@@ -56,9 +83,18 @@ export function replay(events: readonly LoggedEvent[]): ReplayedState {
         expect(state === 'pending', event);
         state = 'dead';
         break;
+      case 'escalated':
+        // Of a job that is out of attempts, or of one whose holder asks.
+        expect(state === 'pending' || (state === 'running' && its === token), event);
+        state = 'escalated';
+        break;
       case 'cancelled':
         // After a completion too: a job called off while it ran ends as cancelled although its attempt succeeded.
-        expect(state === 'pending' || state === 'succeeded', event);
+        // And straight from a holder who asked a person.
+        expect(
+          state === 'pending' || state === 'succeeded' || (state === 'running' && its === token),
+          event,
+        );
         state = 'cancelled';
         break;
       case 'redriven':

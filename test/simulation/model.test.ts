@@ -18,8 +18,8 @@ describe('the job model', () => {
     let ran = 0;
     // A failure prints its seed and path: put them here to see it again.
     await fc.assert(
-      fc.asyncProperty(steps, async (sequence) => {
-        await runSequence(db.pool, db.sql, sequence);
+      fc.asyncProperty(steps, fc.constantFrom(null, 2, 3), async (sequence, escalateAfter) => {
+        await runSequence(db.pool, db.sql, sequence, escalateAfter);
         ran += 1;
       }),
       { numRuns: SEQUENCES },
@@ -44,6 +44,9 @@ describe('the job model', () => {
       [created, event('claimed', 1), event('failed', 1), event('claimed', 1)],
       [created, event('claimed', 1), event('completed', 1), event('claimed', 2)],
       [created, event('redriven', 0)],
+      [created, event('escalated', 0), event('claimed', 1)],
+      [created, event('claimed', 1), event('escalated', 2)],
+      [created, event('escalated', 0), { ...event('completed', 0), lane: 'human' }],
     ]) {
       expect(() => replay(impossible)).toThrow(/cannot follow/);
     }

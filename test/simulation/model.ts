@@ -2,7 +2,10 @@
  * A small model of the job model: what the routines promise, in plain data. It does not say which job a claim takes, only
  * which ones it may take; everything else it says exactly.
  */
-export type ModelState = 'pending' | 'running' | 'expired' | 'dead' | 'succeeded' | 'cancelled';
+export type ModelState =
+  'pending' | 'running' | 'expired' | 'dead' | 'escalated' | 'succeeded' | 'cancelled';
+/** A person's hold on an escalated job. */
+export type Hold = 'none' | 'held' | 'expired';
 
 export interface ModelJob {
   readonly id: string;
@@ -22,6 +25,12 @@ export interface ModelJob {
   delayed: boolean;
   cancelRequested: boolean;
   owner: string | null;
+  /** Of an escalated job. */
+  hold: Hold;
+  /** When it escalated, among the others. */
+  escalatedAt: number;
+  /** Of the person who sent it back. */
+  note: string | null;
 }
 
 export const MAX_UNKNOWN = 2;
@@ -29,7 +38,13 @@ export const MAX_UNKNOWN = 2;
 export class Model {
   readonly jobs = new Map<string, ModelJob>();
   paused = false;
+  /** The failure that hands a job to a person; null: the queue does not escalate. */
+  readonly escalateAfter: number | null;
   #seq = 0;
+
+  constructor(escalateAfter: number | null = null) {
+    this.escalateAfter = escalateAfter;
+  }
 
   get live(): ModelJob[] {
     return [...this.jobs.values()].filter((job) =>
@@ -62,6 +77,9 @@ export class Model {
       delayed: options.delayed,
       cancelRequested: false,
       owner: null,
+      hold: 'none',
+      escalatedAt: 0,
+      note: null,
     });
     this.#unpark(options.key);
   }
@@ -80,9 +98,9 @@ export class Model {
   }
 
   /** What becomes of an expired lease when a claim or the drain meets it. */
-  settlementOf(job: ModelJob): 'cancelled' | 'dead' | 'claim' | 'pending' {
+  settlementOf(job: ModelJob): 'cancelled' | 'dead' | 'escalated' | 'claim' | 'pending' {
     if (job.cancelRequested) return 'cancelled';
-    if (job.attempt >= job.maxAttempts) return 'dead';
+    if (this.#isSpent(job)) return this.#exhausted;
     return job.expiries === 0 ? 'claim' : 'pending';
   }
 
@@ -93,7 +111,8 @@ export class Model {
         this.#end(job, 'cancelled');
         break;
       case 'dead':
-        this.#end(job, 'dead');
+      case 'escalated':
+        this.#end(job, this.#exhausted);
         break;
       case 'claim':
       case 'pending':
@@ -118,7 +137,7 @@ export class Model {
   fail(
     job: ModelJob,
     failureClass: 'permanent' | 'transient' | 'unknown',
-  ): 'pending' | 'dead' | 'cancelled' {
+  ): 'pending' | 'dead' | 'escalated' | 'cancelled' {
     if (failureClass === 'unknown') job.unknownFailures += 1;
     if (job.cancelRequested) {
       this.#end(job, 'cancelled');
@@ -126,13 +145,55 @@ export class Model {
     }
     const spent =
       failureClass === 'permanent' ||
-      job.attempt >= job.maxAttempts ||
-      (failureClass === 'unknown' && job.unknownFailures >= MAX_UNKNOWN);
+      this.#isSpent(job) ||
+      (this.escalateAfter === null &&
+        failureClass === 'unknown' &&
+        job.unknownFailures >= MAX_UNKNOWN);
     if (spent) {
-      this.#end(job, 'dead');
-      return 'dead';
+      this.#end(job, this.#exhausted);
+      return this.#exhausted;
     }
     this.#putBack(job, { attempt: job.attempt, expiries: 0, delayed: false });
+    return 'pending';
+  }
+
+  /** The holder asks a person. */
+  ask(job: ModelJob): 'escalated' | 'cancelled' {
+    const end = job.cancelRequested ? 'cancelled' : 'escalated';
+    this.#end(job, end);
+    return end;
+  }
+
+  /** The one that a person gets: it has waited longest, and nobody holds it. */
+  get nextForPeople(): ModelJob | undefined {
+    return [...this.jobs.values()]
+      .filter((job) => job.state === 'escalated' && job.hold !== 'held')
+      .toSorted((a, b) => a.escalatedAt - b.escalatedAt)[0];
+  }
+
+  takeEscalated(job: ModelJob, owner: string): void {
+    Object.assign(job, { hold: 'held', owner, token: job.token + 1 });
+  }
+
+  completeHeld(job: ModelJob): 'succeeded' {
+    job.attempt += 1;
+    this.#end(job, 'succeeded');
+    return 'succeeded';
+  }
+
+  discardHeld(job: ModelJob): 'cancelled' {
+    this.#end(job, 'cancelled');
+    return 'cancelled';
+  }
+
+  release(job: ModelJob): 'escalated' {
+    Object.assign(job, { hold: 'none', owner: null });
+    return 'escalated';
+  }
+
+  sendBack(job: ModelJob, note: string): 'pending' | 'dedup_key_taken' {
+    if (job.dedup !== null && this.holderOfDedup(job.dedup) !== undefined) return 'dedup_key_taken';
+    this.#revive(job, note);
     return 'pending';
   }
 
@@ -160,8 +221,15 @@ export class Model {
   redrive(job: ModelJob): 'redriven' | 'dedup_key_taken' | 'not_dead' {
     if (job.state !== 'dead') return 'not_dead';
     if (job.dedup !== null && this.holderOfDedup(job.dedup) !== undefined) return 'dedup_key_taken';
+    this.#revive(job, null);
+    return 'redriven';
+  }
+
+  #revive(job: ModelJob, note: string | null): void {
     Object.assign(job, {
       state: 'pending',
+      hold: 'none',
+      note,
       attempt: 0,
       unknownFailures: 0,
       expiries: 0,
@@ -172,7 +240,6 @@ export class Model {
       owner: null,
     });
     this.#unpark(job.key);
-    return 'redriven';
   }
 
   discard(job: ModelJob): 'discarded' | 'not_dead' {
@@ -186,16 +253,25 @@ export class Model {
     Object.assign(job, { state: 'pending', owner: null, ...to });
   }
 
-  #end(job: ModelJob, state: 'dead' | 'succeeded' | 'cancelled'): void {
-    Object.assign(job, { state, owner: null, parked: false });
+  #isSpent(job: ModelJob): boolean {
+    return job.attempt >= Math.min(job.maxAttempts, this.escalateAfter ?? Infinity);
+  }
+
+  get #exhausted(): 'dead' | 'escalated' {
+    return this.escalateAfter === null ? 'dead' : 'escalated';
+  }
+
+  #end(job: ModelJob, state: 'dead' | 'escalated' | 'succeeded' | 'cancelled'): void {
+    this.#seq += 1;
+    Object.assign(job, { state, hold: 'none', owner: null, parked: false, escalatedAt: this.#seq });
     this.#unpark(job.key);
   }
 
-  /** The first of a key goes, unless one is open or a dead one blocks. */
+  /** The first of a key goes, unless one is open, or a dead or escalated one blocks. */
   #unpark(key: string | null): void {
     if (key === null) return;
     const ofKey = [...this.jobs.values()].filter((job) => job.key === key);
-    if (ofKey.some((job) => job.state === 'dead')) return;
+    if (ofKey.some((job) => job.state === 'dead' || job.state === 'escalated')) return;
     const live = ofKey.filter((job) => ['pending', 'running', 'expired'].includes(job.state));
     if (live.some((job) => !job.parked)) return;
     const next = live.sort((a, b) => a.seq - b.seq)[0];

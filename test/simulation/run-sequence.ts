@@ -10,6 +10,7 @@ import { configureQueue } from '../../shared/queue/configure-queue.ts';
 import { discard } from '../../shared/queue/discard.ts';
 import { editJob } from '../../shared/queue/edit-job.ts';
 import { enqueue } from '../../shared/queue/enqueue.ts';
+import { escalate } from '../../shared/queue/escalate.ts';
 import { fail } from '../../shared/queue/fail.ts';
 import { heartbeat } from '../../shared/queue/heartbeat.ts';
 import { redrive } from '../../shared/queue/redrive.ts';
@@ -19,13 +20,20 @@ import { settle } from '../../shared/queue/settle.ts';
 import { snooze } from '../../shared/queue/snooze.ts';
 import { checkAgainst } from './check-against.ts';
 import { MAX_UNKNOWN, Model, type ModelJob } from './model.ts';
-import type { Step } from './steps.ts';
+import { actAsPerson } from './human-steps.ts';
+import type { HumanStep, Step } from './steps.ts';
+import { chosen, same } from './step-parts.ts';
 
-/** Runs a sequence on a queue of its own, in the database and in the model, and compares them after each step. */
+/**
+ * Runs a sequence on a queue of its own, in the database and in the model, and compares them after each step.
+ *
+ * @param escalateAfter the failure that hands a job to a person; null: the queue does not escalate
+ */
 export async function runSequence(
   pool: pg.Pool,
   sql: Sql,
   sequence: readonly Step[],
+  escalateAfter: number | null = null,
 ): Promise<void> {
   const queue = `model ${uuidv7()}`;
   const settings = {
@@ -33,9 +41,13 @@ export async function runSequence(
     max_unknown_attempts: MAX_UNKNOWN,
     lease_seconds: 3600,
     max_run_seconds: 86_400,
+    ...(escalateAfter !== null && {
+      on_exhausted: 'escalate' as const,
+      escalate_after: escalateAfter,
+    }),
   };
   await configureQueue(sql, { queue, settings, actor: 'model' });
-  const world: World = { pool, sql, queue, model: new Model(), added: new Map() };
+  const world: World = { pool, sql, queue, model: new Model(escalateAfter), added: new Map() };
   for (const [at, step] of sequence.entries()) {
     try {
       await take(world, step);
@@ -51,7 +63,7 @@ export async function runSequence(
   }
 }
 
-interface World {
+export interface World {
   readonly pool: pg.Pool;
   readonly sql: Sql;
   readonly queue: string;
@@ -140,7 +152,10 @@ async function take(world: World, step: Step): Promise<void> {
     case 'snooze':
     case 'release':
     case 'heartbeat':
+    case 'ask':
       return await report(world, step);
+    default:
+      return await actAsPerson(world, step);
   }
 }
 
@@ -208,10 +223,13 @@ async function agree(
     throw new Error(`claimed ${taken.jobId}, which is ${JSON.stringify(job)}`);
   }
   model.claim(job, owner);
-  same([taken.fencingToken, taken.attempt], [String(job.token), job.attempt]);
+  same([taken.fencingToken, taken.attempt, taken.note], [String(job.token), job.attempt, job.note]);
 }
 
-async function report(world: World, step: Extract<Step, { stale: boolean }>): Promise<void> {
+async function report(
+  world: World,
+  step: Exclude<Extract<Step, { stale: boolean }>, HumanStep>,
+): Promise<void> {
   const { sql, queue, model } = world;
   const holders = [...model.jobs.values()].filter((job) => job.token > 0);
   const job = chosen(
@@ -255,6 +273,11 @@ async function report(world: World, step: Extract<Step, { stale: boolean }>): Pr
     case 'release':
       same((await release(sql, lease)).outcome, lost ? 'lease_lost' : model.giveBack(job, false));
       return;
+    case 'ask': {
+      const asked = await escalate(sql, { ...lease, question: 'Which one?' });
+      same(asked.outcome, lost ? 'lease_lost' : model.ask(job));
+      return;
+    }
     case 'heartbeat': {
       const beat = await heartbeat(sql, { ...lease, step: 1 });
       same(beat.outcome, lost ? 'lease_lost' : 'held');
@@ -262,13 +285,4 @@ async function report(world: World, step: Extract<Step, { stale: boolean }>): Pr
       return;
     }
   }
-}
-
-function chosen(jobs: readonly ModelJob[], index: number): ModelJob | undefined {
-  return jobs.length === 0 ? undefined : jobs[index % jobs.length];
-}
-
-function same(actual: unknown, expected: unknown): void {
-  const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];
-  if (a !== b) throw new Error(`the database says ${a}, the model ${b}`);
 }

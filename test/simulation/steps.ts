@@ -11,6 +11,7 @@ export type Step =
       readonly delayed: boolean;
     }
   | { readonly do: 'claim' | 'settle' | 'time passes' | 'pause' | 'resume' }
+  | HumanStep
   | {
       readonly do: 'fail';
       readonly pick: number;
@@ -18,7 +19,7 @@ export type Step =
       readonly stale: boolean;
     }
   | {
-      readonly do: 'complete' | 'complete and claim' | 'snooze' | 'release' | 'heartbeat';
+      readonly do: 'complete' | 'complete and claim' | 'snooze' | 'release' | 'heartbeat' | 'ask';
       readonly pick: number;
       /** With the token of an earlier claim: nothing may change. */
       readonly stale: boolean;
@@ -26,6 +27,16 @@ export type Step =
   | {
       readonly do: 'expire' | 'cancel' | 'redrive' | 'discard' | 'edit' | 'repeat enqueue';
       readonly pick: number;
+    };
+
+/** What people do, with escalated jobs. */
+export type HumanStep =
+  | { readonly do: 'take' }
+  | { readonly do: 'hold expires'; readonly pick: number }
+  | {
+      readonly do: 'complete held' | 'send back' | 'discard held' | 'let go';
+      readonly pick: number;
+      readonly stale: boolean;
     };
 
 const pick = fc.nat(20);
@@ -70,6 +81,7 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(
           'snooze' as const,
           'release' as const,
           'heartbeat' as const,
+          'ask' as const,
         ),
         pick,
         stale: sometimesStale,
@@ -81,6 +93,22 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(
         do: fc.constant('fail' as const),
         pick,
         failureClass: fc.constantFrom(...FAILURE_CLASSES),
+        stale: sometimesStale,
+      }),
+    },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('take' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('hold expires' as const), pick }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'complete held' as const,
+          'send back' as const,
+          'send back' as const,
+          'discard held' as const,
+          'let go' as const,
+        ),
+        pick,
         stale: sometimesStale,
       }),
     },
