@@ -25,7 +25,7 @@ import {
   releaseLease,
   snoozeLease,
 } from './leases.ts';
-import { followLog, readJobHistory, readLog } from './log.ts';
+import { followLog, readJobHistory, readLog, readPastBoard } from './log.ts';
 import { mcp, providerMetadata } from './mcp.ts';
 import { readMetricsRoute } from './metrics.ts';
 import { docs, openapi } from './openapi.ts';
@@ -86,6 +86,7 @@ export const ROUTES: readonly Route[] = [
   readLog,
   followLog,
   readJobHistory,
+  readPastBoard,
   readOverviewRoute,
   listQueuesRoute,
   readQueue,

@@ -1,8 +1,10 @@
 import { defined } from '../../shared/defined.ts';
+import { boardAt } from '../../shared/queue/board-at.ts';
 import { jobEventsSince } from '../../shared/queue/job-events-since.ts';
 import { jobHistory } from '../../shared/queue/job-history.ts';
 import { jobId } from '../../shared/schemas/job-id.ts';
 import {
+  boardAtQuery,
   jobHistoryQuery,
   logCursor,
   logQuery,
@@ -63,6 +65,16 @@ export const readJobHistory: Route = {
     const history = await jobHistory(deps.sql, defined({ jobId: id, ...query }));
     if (history === undefined) throw noSuchJob();
     return context.json({ events: history.events, next_after: history.nextAfter });
+  },
+};
+
+/** The board as it was at a moment that has passed. */
+export const readPastBoard: Route = {
+  ...readRoute('/v1/board'),
+  handle: async (context, deps) => {
+    const query = readQuery(context, boardAtQuery);
+    if (query.queue !== undefined) requireQueue(context, query.queue);
+    return context.json(await boardAt(deps.sql, defined({ ...query, queues: queuesOf(context) })));
   },
 };
 

@@ -1,5 +1,11 @@
+import type { PastBoard } from '../queue/board-at.ts';
+import type { JobState } from '../queue/job.ts';
 import type { LogEventType } from '../queue/log-event.ts';
-import { jobHistoryResponse, logEventPageResponse } from '../schemas/log-response.ts';
+import {
+  jobHistoryResponse,
+  logEventPageResponse,
+  pastBoardResponse,
+} from '../schemas/log-response.ts';
 import type { JobHistoryResponse, LogEventPageResponse } from '../schemas/log-response.ts';
 import { followLog } from './follow-log.ts';
 import type { FollowOptions, Followed } from './follow-log.ts';
@@ -16,6 +22,16 @@ export interface LogQuery {
   readonly limit?: number;
 }
 
+export interface PastBoardQuery {
+  readonly at: Date | string;
+  readonly queue?: string;
+  readonly state?: JobState;
+  /** 1 to 200; default 50. */
+  readonly limit?: number;
+  /** `next_before` of the page before. */
+  readonly before?: string;
+}
+
 export interface LogCalls {
   /** Events of all jobs and queues, oldest first. Ask on with `next_cursor`: at once while `more` is true. */
   read(query?: LogQuery, options?: CallOptions): Promise<LogEventPageResponse>;
@@ -25,6 +41,8 @@ export interface LogCalls {
     query?: { readonly after?: string; readonly limit?: number },
     options?: CallOptions,
   ): Promise<JobHistoryResponse | undefined>;
+  /** The board at a past moment: jobs as they were, newest first; the first page has counts and queues as well. */
+  boardAt(query: PastBoardQuery, options?: CallOptions): Promise<PastBoard>;
   /**
    * Each event as it happens, until the signal fires; a stream that is cut is taken up where it was.
    *
@@ -54,6 +72,16 @@ export function logCalls(transport: Transport, options: TransportOptions): LogCa
         ...callOptions,
       });
       return (await orOn('not_found', undefined, call))?.value;
+    },
+    boardAt: async ({ at, ...query }, callOptions) => {
+      const { value } = await transport({
+        method: 'GET',
+        path: '/v1/board',
+        query: { at: typeof at === 'string' ? at : at.toISOString(), ...query },
+        answer: pastBoardResponse,
+        ...callOptions,
+      });
+      return value;
     },
     follow: (followOptions) => followLog(options, followOptions),
   };

@@ -48,6 +48,7 @@ import {
   logChangesResponse,
   logEventPageResponse,
   logEventResponse,
+  pastBoardResponse,
 } from '../schemas/log-response.ts';
 import { noteDeadLetterRequest } from '../schemas/note-dead-letter-request.ts';
 import {
@@ -148,6 +149,7 @@ export const COMPONENTS = {
   LogEventPage: logEventPageResponse,
   JobHistory: jobHistoryResponse,
   LogChanges: logChangesResponse,
+  PastBoard: pastBoardResponse,
   ScheduleRequest: scheduleRequest,
   Schedule: scheduleResponse,
   ScheduleSummary: scheduleSummaryResponse,

@@ -1,5 +1,5 @@
 import { jobId } from '../schemas/job-id.ts';
-import { jobHistoryQuery, logQuery, logStreamQuery } from '../schemas/log-query.ts';
+import { boardAtQuery, jobHistoryQuery, logQuery, logStreamQuery } from '../schemas/log-query.ts';
 import { JOB_ID } from './examples.ts';
 import type { Operation } from './operation.ts';
 
@@ -57,6 +57,19 @@ export const LOG_OPERATIONS: readonly Operation[] = [
         example: { events: [EVENT], next_cursor: EVENT.cursor, more: false },
       },
     },
+  },
+  {
+    id: 'readPastBoard',
+    method: 'get',
+    path: '/v1/board',
+    tag,
+    summary: 'See the board at a past moment',
+    description:
+      'Jobs as they were then, newest first, from the event log. A page may be short and still have a `next_before`: go on until it is null. Counts and queues come with the first page.',
+    access: 'read',
+    database: true,
+    query: boardAtQuery,
+    success: { 200: { description: 'The board as it was.', schema: 'PastBoard' } },
   },
   {
     id: 'followEventLog',

@@ -26,6 +26,7 @@ const CONSUMER = ['accept_event', 'aggregate_events', 'events_since', 'park_even
 const READER = [
   'aggregate_events',
   'blocked_keys',
+  'board_at',
   'due_queues',
   'events_since',
   'get_job',
