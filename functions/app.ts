@@ -1,15 +1,16 @@
 import { Hono } from 'hono';
 import { LinearRouter } from 'hono/router/linear-router';
 
+import { defined } from '../shared/defined.ts';
 import { LeaseholdError } from '../shared/errors.ts';
 import { logWith } from '../shared/log-with.ts';
-import { readTraceContext } from '../shared/trace-context.ts';
 import type { AppDeps } from './deps.ts';
 import { HttpFault } from './http-fault.ts';
 import { authorise } from './middleware/auth.ts';
 import { withIdempotencyKey } from './middleware/idempotency.ts';
 import { knownError, problemResponse, PROBLEMS } from './middleware/problem.ts';
 import { checkRate } from './middleware/rate-limit.ts';
+import { endRequestSpan, startRequestSpan } from './middleware/request-span.ts';
 import { requestIdOf } from './middleware/request-id.ts';
 import { OTHER_ROUTES, ROUTES } from './routes/index.ts';
 import type { AppEnv, Route } from './routes/route.ts';
@@ -37,11 +38,10 @@ export function createApp(
     context.set('requestId', requestIdOf(context.req.header('x-request-id'), deps.ids));
     context.set('startedAt', startedAt);
     context.set('callApp', async (request) => await app.fetch(request));
-    context.set(
-      'trace',
-      readTraceContext(context.req.header('traceparent'), context.req.header('tracestate')),
-    );
+    const span = startRequestSpan(context, deps);
+    context.set('trace', span.context);
     await next();
+    endRequestSpan(context, deps, span);
     context.header('x-request-id', context.get('requestId'));
     if (!context.res.headers.has('cache-control')) context.header('cache-control', 'no-store');
     context.header('x-content-type-options', 'nosniff');
@@ -59,7 +59,7 @@ export function createApp(
     for (const route of ofPath) {
       app.on(route.method, path, async (context) => {
         const log = logWith(deps.log, { request_id: context.get('requestId') });
-        const requestDeps: AppDeps = { ...deps, log };
+        const requestDeps: AppDeps = { ...deps, log, ...defined({ trace: context.get('trace') }) };
         context.set('route', path);
         const caller = await authorise(context, requestDeps, route.access);
         context.set('actor', caller.actor);

@@ -1,6 +1,7 @@
 import { defined } from '../shared/defined.ts';
 import { claim } from '../shared/queue/claim.ts';
 import type { ClaimedJob } from '../shared/queue/claimed-job.ts';
+import { tracedClaim } from './claim-span.ts';
 import type { AppDeps } from './deps.ts';
 import { askWake } from './wake/ask-wake.ts';
 import type { AskWakeDeps } from './wake/ask-wake.ts';
@@ -33,19 +34,25 @@ export type ClaimInTimeOutcome =
  * @example const taken = await claimInTime(deps, { queue: 'emails', owner, invocationEndsAt });
  */
 export async function claimInTime(
-  deps: Pick<AppDeps, 'clock' | 'ids' | 'sql' | 'feed'> & AskWakeDeps,
+  deps: Pick<AppDeps, 'clock' | 'ids' | 'sql' | 'feed' | 'tracer' | 'trace'> & AskWakeDeps,
   { queue, owner, leaseSeconds, invocationEndsAt }: ClaimInTimeInput,
 ): Promise<ClaimInTimeOutcome> {
   const { clock, ids, sql } = deps;
   const claimSentAt = clock.now();
   if (!hasTimeLeft(claimSentAt, invocationEndsAt)) return { outcome: 'no_time' };
-  const claimed = await claim(sql, {
-    queue,
-    owner,
-    claimId: ids.uuidv7(),
-    ...defined({ leaseSeconds }),
-    leaseAtMost: leaseAtMost(claimSentAt, invocationEndsAt),
-  });
+  const claimed = await tracedClaim(
+    deps,
+    [queue],
+    () =>
+      claim(sql, {
+        queue,
+        owner,
+        claimId: ids.uuidv7(),
+        ...defined({ leaseSeconds }),
+        leaseAtMost: leaseAtMost(claimSentAt, invocationEndsAt),
+      }),
+    (taken) => (taken.outcome === 'empty' ? [] : [taken.job]),
+  );
   if (claimed.outcome === 'empty') return claimed;
   deps.feed.changed();
   // A function that is killed says nothing: without this, its job would wait for the safety sweep.

@@ -4,6 +4,8 @@ import { createNeonSql } from '../shared/database/neon-sql.ts';
 import type { HandlerRegistry } from '../shared/handler-registry.ts';
 import type { MetricsSource } from '../shared/metrics/kept-metrics.ts';
 import type { Clock, Ids, Log, Outbound, Poker, Random, Sql, Timer } from '../shared/ports.ts';
+import type { TraceContext } from '../shared/trace-context.ts';
+import type { Tracer } from '../shared/tracer.ts';
 import type { WakeClock } from '../shared/wake/wake-clock.ts';
 import type { Publisher } from '../shared/publish/publisher.ts';
 import type { Background } from './background.ts';
@@ -18,6 +20,8 @@ import { configuredPublisher } from './publish/configured-publisher.ts';
 import type { PublisherPorts } from './publish/configured-publisher.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { SchemaGate } from './schema-gate.ts';
+import { createTracing } from './tracing/otlp-tracing.ts';
+import type { TracingPorts } from './tracing/otlp-tracing.ts';
 import { webClock, webIds, webOutbound, webRandom, webTimer } from './web-ports.ts';
 
 /**
@@ -43,12 +47,18 @@ export interface IsolateDeps {
   /** Those of the proxy that signs people in, if there is one. */
   readonly proxyKeys: JwksCache;
   readonly contract: ContractTexts;
+  /** Makes spans; absent: nothing is traced. */
+  readonly tracer?: Tracer;
+  /** Sends the spans that have ended. */
+  readonly flushSpans?: () => Promise<void>;
   /** What `GET /metrics` tells. */
   readonly metrics: MetricsSource;
 }
 
 /** What the app gets, for one invocation. */
 export interface AppDeps extends IsolateDeps {
+  /** Of the request that is served. */
+  readonly trace?: TraceContext;
   /** Keeps the invocation alive for work after the answer. */
   readonly background: Background;
   readonly poker: Poker;
@@ -93,8 +103,10 @@ export function createIsolateDeps(
     outbound: platform.outbound ?? webOutbound,
   });
   const schema = { verified: false };
+  const tracing = tracingOf(config, { ...ports, fetch: (request) => fetch(request) });
   return {
     ...ports,
+    ...tracing,
     config,
     ...(publisher === undefined ? {} : { publisher }),
     sql,
@@ -107,4 +119,13 @@ export function createIsolateDeps(
     contract: {},
     metrics: createIsolateMetrics({ ...ports, sql, schema }),
   };
+}
+
+function tracingOf(
+  { tracing: settings }: Config,
+  ports: TracingPorts,
+): Pick<IsolateDeps, 'tracer' | 'flushSpans'> {
+  if (settings === undefined) return {};
+  const { tracer, flush } = createTracing(settings, ports);
+  return { tracer, flushSpans: flush };
 }

@@ -3,6 +3,7 @@ import { defined } from '../shared/defined.ts';
 import { completeAndClaim } from '../shared/queue/complete-and-claim.ts';
 import type { RunOutcome } from '../shared/report-ending.ts';
 import { runJob } from '../shared/run-job.ts';
+import { tracedClaim } from './claim-span.ts';
 import type { TakenJob } from './claim-in-time.ts';
 import type { AppDeps } from './deps.ts';
 import { runOperationsOver } from './run-operations-over.ts';
@@ -40,10 +41,16 @@ export async function runAndTakeNext(
     completeAndClaim: async (report, options) => {
       const claimSentAt = clock.now();
       const claim = { queue: job.queue, claimId, ...defined({ leaseSeconds }) };
-      const done = await completeAndClaim(
-        sql,
-        { ...report, ...claim, leaseAtMost: leaseAtMost(claimSentAt, invocationEndsAt) },
-        options,
+      const done = await tracedClaim(
+        deps,
+        [job.queue],
+        () =>
+          completeAndClaim(
+            sql,
+            { ...report, ...claim, leaseAtMost: leaseAtMost(claimSentAt, invocationEndsAt) },
+            options,
+          ),
+        (taken) => (taken.outcome === 'lease_lost' || taken.next === undefined ? [] : [taken.next]),
       );
       deps.feed.changed();
       if (done.outcome === 'lease_lost' || done.next === undefined) {

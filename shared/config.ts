@@ -20,6 +20,8 @@ import { PROXY_VARIABLES, proxyProblems, signInProxy } from './proxy-settings.ts
 import type { SignInProxy } from './proxy-settings.ts';
 import type { PushTargetPolicy } from './push/target.ts';
 import { Secret } from './secret.ts';
+import { TRACING_VARIABLES, tracingProblems, tracingSettings } from './tracing-settings.ts';
+import type { TracingSettings } from './tracing-settings.ts';
 import { decodeWebhookKey } from './webhook.ts';
 
 /** Everything a deployment can be told, checked and frozen. Secrets do not print. */
@@ -54,6 +56,8 @@ export interface Config {
   readonly pushTargets: PushTargetPolicy;
   /** Where events go, and how long they are kept. */
   readonly outbox: OutboxSettings & { readonly broker: BrokerTarget | undefined };
+  /** Where spans go; undefined: nothing is traced. */
+  readonly tracing: TracingSettings | undefined;
 }
 
 /** The names that are read; anything else in the record (bindings, other programs' variables) is left alone. */
@@ -77,6 +81,7 @@ const CONFIG_NAMES = [
   'OUTBOX_SECRETS',
   ...Object.keys(OUTBOX_VARIABLES),
   ...Object.keys(BROKER_VARIABLES),
+  ...Object.keys(TRACING_VARIABLES),
 ];
 
 const MAX_CLAIM_CHARS = 1000;
@@ -150,6 +155,7 @@ const schema = z.object({
   OUTBOX_SECRETS: signingKeys.default([]),
   ...OUTBOX_VARIABLES,
   ...BROKER_VARIABLES,
+  ...TRACING_VARIABLES,
 });
 
 /** With a sign-in provider, the shared secret may be left out. */
@@ -172,7 +178,12 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
   const parsed = parseWith('JWKS_URL' in picked ? schemaWithProvider : schema, picked);
   if (!parsed.ok) throw configError(parsed.problems);
   const { value } = parsed;
-  const problems = [...outboxProblems(value), ...brokerProblems(value), ...proxyProblems(value)];
+  const problems = [
+    ...outboxProblems(value),
+    ...brokerProblems(value),
+    ...proxyProblems(value),
+    ...tracingProblems(value),
+  ];
   if (problems.length > 0) throw configError(problems);
   return Object.freeze({
     databaseUrl: new Secret(value.DATABASE_URL),
@@ -196,6 +207,7 @@ export function parseConfig(record: Readonly<Record<string, unknown>>): Config {
         : { allowedHosts: Object.freeze(value.PUSH_ALLOWED_HOSTS.filter(isDefined)) }),
     }),
     outbox: Object.freeze({ ...outboxSettings(value), broker: brokerTarget(value) }),
+    tracing: tracingSettings(value),
   });
 }
 

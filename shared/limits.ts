@@ -251,3 +251,6 @@ export const FEED_HINT_TIMEOUT_MS = 5000;
 export const MAX_UNWATCHED_STREAM_MS = 60 * 1000;
 /** Pages of changes in one answer where answers are sent whole: what is more comes with the next one. */
 export const MAX_SINGLE_BATCH_PAGES = 5;
+/** Ended spans that an isolate keeps until they are sent; further ones are dropped. */
+export const MAX_KEPT_SPANS = 2048;
+export const SPAN_EXPORT_TIMEOUT_MS = 5000;

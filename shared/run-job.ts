@@ -4,6 +4,7 @@ import { failed, invalidPayload } from './ending.ts';
 import type { Ending } from './ending.ts';
 import type { Handler, HandlerContext, HandlerJob } from './handler.ts';
 import type { HandlerRegistry } from './handler-registry.ts';
+import { endJobSpan, startJobSpan } from './job-span.ts';
 import { JobStopped } from './job-stopped.ts';
 import { keepLease } from './keep-lease.ts';
 import type { StopReason } from './keep-lease.ts';
@@ -17,6 +18,7 @@ import { reportEnding } from './report-ending.ts';
 import type { RunOutcome } from './report-ending.ts';
 import type { RunOperations } from './run-operations.ts';
 import { thrownEnding } from './thrown-ending.ts';
+import type { Tracer } from './tracer.ts';
 
 export interface RunJobDeps {
   readonly operations: RunOperations;
@@ -24,6 +26,8 @@ export interface RunJobDeps {
   readonly clock: Clock;
   readonly timer: Timer;
   readonly log: Log;
+  /** Makes the span of the attempt; absent: nothing is traced. */
+  readonly tracer?: Tracer;
 }
 
 export interface RunJobInput {
@@ -43,6 +47,13 @@ export interface RunJobInput {
  * @example const end = await runJob(deps, { job, owner, claimSentAt, invocationEndsAt: claimSentAt + 30_000 });
  */
 export async function runJob(deps: RunJobDeps, input: RunJobInput): Promise<RunOutcome> {
+  const { span, job } = startJobSpan(deps.tracer, 'process', input.job);
+  const outcome = await runToReport(deps, { ...input, job });
+  endJobSpan(span, outcome);
+  return outcome;
+}
+
+async function runToReport(deps: RunJobDeps, input: RunJobInput): Promise<RunOutcome> {
   const { job } = input;
   const log = logWith(deps.log, {
     job_id: job.jobId,

@@ -6,6 +6,7 @@ import { claimQueuesRequest } from '../../shared/schemas/claim-queues-request.ts
 import { claimRequest } from '../../shared/schemas/claim-request.ts';
 import type { ClaimRequest } from '../../shared/schemas/claim-request.ts';
 import { queueName } from '../../shared/schemas/names.ts';
+import { tracedClaim } from '../claim-span.ts';
 import type { AppDeps } from '../deps.ts';
 import { leaseAnswer } from '../lease-answer.ts';
 import { requireQueue } from '../middleware/queue-access.ts';
@@ -63,19 +64,25 @@ async function claimed(
     leaseSeconds: request.lease_seconds,
     secondsPerJob: request.seconds_per_job,
   };
-  const jobs = await pollUntil(
+  const jobs = await tracedClaim(
     deps,
-    {
-      deadlineMs: waitDeadline(context, deps, request.wait ?? 0),
-      signal: context.req.raw.signal,
-    },
-    async () => {
-      for (const queue of queues()) {
-        const taken = await claimBatch(deps.sql, defined({ ...claim, queue }));
-        if (taken.length > 0) return taken;
-      }
-      return undefined;
-    },
+    queues(),
+    () =>
+      pollUntil(
+        deps,
+        {
+          deadlineMs: waitDeadline(context, deps, request.wait ?? 0),
+          signal: context.req.raw.signal,
+        },
+        async () => {
+          for (const queue of queues()) {
+            const taken = await claimBatch(deps.sql, defined({ ...claim, queue }));
+            if (taken.length > 0) return taken;
+          }
+          return undefined;
+        },
+      ),
+    (taken) => taken ?? [],
   );
   askWake(
     deps,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import { queueAttributes } from '../job-span.ts';
 import type { Ids } from '../ports.ts';
 import type { Job } from '../queue/job.ts';
 import { cancelResponse } from '../schemas/cancel-response.ts';
@@ -10,6 +11,10 @@ import type { EnqueuedBatchResponse, EnqueuedResponse } from '../schemas/enqueue
 import { jobPageResponse, jobResponse } from '../schemas/job-response.ts';
 import type { JobPageResponse } from '../schemas/job-response.ts';
 import type { ListJobsQuery } from '../schemas/list-jobs-query.ts';
+import { NO_TRACER } from '../tracer.ts';
+import type { Tracer } from '../tracer.ts';
+import type { TraceContext } from '../trace-context.ts';
+import { LeaseholdApiError } from './api-error.ts';
 import { orOn } from './outcomes.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -50,28 +55,35 @@ export interface JobCalls {
   ): Promise<Job | { readonly outcome: 'not_pending' | 'not_found' }>;
 }
 
-export function jobCalls(transport: Transport, ids: Ids): JobCalls {
+export function jobCalls(transport: Transport, ids: Ids, tracer: Tracer = NO_TRACER): JobCalls {
   return {
     enqueue: async (job, options) => {
-      const { status, value } = await transport({
-        method: 'POST',
-        path: '/v1/jobs',
-        body: { id: ids.uuidv7(), ...job },
-        keyed: true,
-        answer: enqueuedResponse,
-        ...options,
-      });
+      const { status, value } = await traced(tracer, [job.queue], (trace) =>
+        transport({
+          method: 'POST',
+          path: '/v1/jobs',
+          body: { id: ids.uuidv7(), ...job },
+          keyed: true,
+          answer: enqueuedResponse,
+          trace,
+          ...options,
+        }),
+      );
       return { ...value, outcome: value.outcome ?? (status === 201 ? 'created' : 'exists') };
     },
     enqueueBatch: async (jobs, options) => {
-      const { value } = await transport({
-        method: 'POST',
-        path: '/v1/jobs/batch',
-        body: { jobs: jobs.map((job) => ({ id: ids.uuidv7(), ...job })) },
-        keyed: true,
-        answer: enqueuedBatchResponse,
-        ...options,
-      });
+      const queues = [...new Set(jobs.map(({ queue }) => queue))];
+      const { value } = await traced(tracer, queues, (trace) =>
+        transport({
+          method: 'POST',
+          path: '/v1/jobs/batch',
+          body: { jobs: jobs.map((job) => ({ id: ids.uuidv7(), ...job })) },
+          keyed: true,
+          answer: enqueuedBatchResponse,
+          trace,
+          ...options,
+        }),
+      );
       return value.jobs;
     },
     getJob: async (id, { wait, ...options } = {}) => {
@@ -117,4 +129,25 @@ export function jobCalls(transport: Transport, ids: Ids): JobCalls {
 
 function pathOf(id: string): string {
   return `/v1/jobs/${encodeURIComponent(id)}`;
+}
+
+/** The span of a producer, which its jobs belong to. */
+async function traced<Answer>(
+  tracer: Tracer,
+  queues: readonly string[],
+  call: (trace: TraceContext | undefined) => Promise<Answer>,
+): Promise<Answer> {
+  const [queue = ''] = queues;
+  const span = tracer.start(`enqueue ${queues.length === 1 ? queue : 'into several queues'}`, {
+    kind: 'producer',
+    attributes: queueAttributes(queues.join(' '), 'enqueue'),
+  });
+  try {
+    const answer = await call(span.context);
+    span.end();
+    return answer;
+  } catch (thrown) {
+    span.end(thrown instanceof LeaseholdApiError ? thrown.code : 'aborted');
+    throw thrown;
+  }
 }

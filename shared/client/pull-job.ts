@@ -1,4 +1,5 @@
 import { claimNext } from '../claim-next.ts';
+import { defined } from '../defined.ts';
 import type { Handler, HandlerContext } from '../handler.ts';
 import { Snooze } from '../handler-errors.ts';
 import type { Log } from '../ports.ts';
@@ -75,6 +76,7 @@ export async function pullJob(input: PullJobInput): Promise<PullJobOutcome> {
       clock,
       timer,
       log,
+      ...defined({ tracer: client.tracer }),
     },
     {
       job: claimed,
@@ -121,10 +123,10 @@ function sealed({ handler, taken: { job }, stopNow, ...times }: PullJobInput): H
     maxRunSeconds: times.maxRunSeconds,
     prepare: async () => ({
       ok: true,
-      run: async (_job, { effect: _effect, lease: _lease, ...context }) => {
+      run: async ({ headers }, { effect: _effect, lease: _lease, ...context }) => {
         const signal = AbortSignal.any([context.signal, stopNow]);
         try {
-          return await handler(job, { ...context, signal });
+          return await handler({ ...job, headers }, { ...context, signal });
         } catch (thrown) {
           // It was told to stop by this worker alone, so this is no failure: the job goes to another one.
           if (stopNow.aborted && !context.signal.aborted) {

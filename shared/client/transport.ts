@@ -5,6 +5,7 @@ import type { WaitOutcome } from '../bounded-wait.ts';
 import { isSuccessStatus } from '../http-status.ts';
 import type { JsonValue } from '../json-value.ts';
 import type { Clock, Ids, Random, Timer } from '../ports.ts';
+import type { TraceContext } from '../trace-context.ts';
 import { LeaseholdApiError, apiError } from './api-error.ts';
 import { MAX_TRIES, RETRY_BUDGET_MS, TRY_TIMEOUT_MS, isWorthAnotherTry, pauseMs } from './retry.ts';
 
@@ -39,6 +40,8 @@ export interface Call<Value> extends CallOptions {
   readonly answer: z.ZodType<Value>;
   /** Seconds that the service may take by request, beside the usual time. */
   readonly waitSeconds?: number | undefined;
+  /** What the request belongs to. */
+  readonly trace?: TraceContext | undefined;
   /** Default `MAX_TRIES`. */
   readonly maxTries?: number;
 }
@@ -96,7 +99,7 @@ interface Seen {
 async function requestOf(
   { token }: TransportOptions,
   root: string,
-  { method, path, query = {}, body }: Call<unknown>,
+  { method, path, query = {}, body, trace }: Call<unknown>,
   key: string | undefined,
   signal: AbortSignal,
 ): Promise<Request> {
@@ -111,6 +114,7 @@ async function requestOf(
       authorization: `Bearer ${await token()}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
+      ...trace,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     // A redirect would carry the body, and with it payloads, to another place.

@@ -92,7 +92,6 @@ export class KeptMetrics implements MetricsSource {
 export function createMemoryStore(): MetricsStore {
   const values = new Map<string, unknown>();
   return {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each key has one type, put below
     get: async <Value>(key: string) => values.get(key) as Value | undefined,
     put: async (key, value) => {
       values.set(key, value);

@@ -2,6 +2,7 @@ import { waitAtMost } from '../bounded-wait.ts';
 import { defined } from '../defined.ts';
 import { failed } from '../ending.ts';
 import { MAX_PUSH_RESPONSE_BYTES, PUSH_TIMEOUT_MS, REPORT_MARGIN_MS } from '../limits.ts';
+import { endJobSpan, startJobSpan } from '../job-span.ts';
 import { LocalLease } from '../local-lease.ts';
 import { logWith } from '../log-with.ts';
 import type { Clock, Log, Outbound, Timer } from '../ports.ts';
@@ -11,6 +12,7 @@ import { reportEnding } from '../report-ending.ts';
 import type { RunOutcome } from '../report-ending.ts';
 import type { RunOperations } from '../run-operations.ts';
 import type { Secret } from '../secret.ts';
+import type { Tracer } from '../tracer.ts';
 import { judgePush } from './push-answer.ts';
 import type { PushVerdict } from './push-answer.ts';
 import { pushRequest } from './push-request.ts';
@@ -28,6 +30,8 @@ export interface PushJobDeps {
   readonly clock: Clock;
   readonly timer: Timer;
   readonly log: Log;
+  /** Makes the span of the attempt; absent: nothing is traced. */
+  readonly tracer?: Tracer;
 }
 
 export interface PushJobInput {
@@ -53,6 +57,13 @@ export type PushOutcome = RunOutcome | { readonly outcome: 'handed_over' };
  * @example const end = await pushJob(deps, { job, owner, targetUrl, leaseSeconds, claimSentAt, invocationEndsAt });
  */
 export async function pushJob(deps: PushJobDeps, input: PushJobInput): Promise<PushOutcome> {
+  const { span, job } = startJobSpan(deps.tracer, 'push', input.job);
+  const outcome = await pushToReport(deps, { ...input, job });
+  endJobSpan(span, outcome);
+  return outcome;
+}
+
+async function pushToReport(deps: PushJobDeps, input: PushJobInput): Promise<PushOutcome> {
   const { job, owner } = input;
   const log = logWith(deps.log, {
     job_id: job.jobId,

@@ -105,7 +105,7 @@ describe('S1.19 samples of measures', () => {
 
   test('each sample has the labels that its measure says', () => {
     for (const { name, labels } of samplesOf(BUSY, READ_AT)) {
-      expect(Object.keys(labels), name).toEqual(MEASURES[name].labels);
+      expect([name, Object.keys(labels)]).toEqual([name, MEASURES[name].labels]);
     }
   });
 });

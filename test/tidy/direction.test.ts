@@ -46,6 +46,7 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
 /** Packages of the platform-free folder. */
 const SHARED_PACKAGES = new Set([
   '@neondatabase/serverless',
+  '@opentelemetry/api',
   'croner',
   'jose',
   'jsonc-parser',

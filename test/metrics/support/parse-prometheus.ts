@@ -31,7 +31,11 @@ export function parsePrometheus(text: string): readonly ParsedSample[] {
     }
     const sample = parseSample(line);
     if (sample.name !== current) throw new Error(`not with its type: ${line}`);
-    const identity = JSON.stringify([sample.name, Object.entries(sample.labels).toSorted()]);
+    const identity = JSON.stringify([
+      sample.name,
+      Object.keys(sample.labels).toSorted(),
+      sample.labels,
+    ]);
     if (seen.has(identity)) throw new Error(`twice: ${line}`);
     seen.add(identity);
     samples.push(sample);
