@@ -98,6 +98,11 @@ export function notFound(what: string): CliError {
   });
 }
 
+/** What the service answered with, where that is no way to go on. */
+export function refused(code: string, message: string): CliError {
+  return new CliError(message, { exitCode: EXIT.failed, code });
+}
+
 export function usageError(message: string): CliError {
   return new CliError(message, { exitCode: EXIT.usage, code: 'usage' });
 }

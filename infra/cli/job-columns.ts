@@ -22,24 +22,40 @@ export function jobColumns({ terminal, paint }: Cli): readonly Column<JobSummary
   ];
 }
 
-/** How lists show a dead job: since when and why come first. */
-export function deadColumns({ terminal, paint }: Cli): readonly Column<JobSummary>[] {
+/** How lists show a dead or escalated job: since when and why come first. */
+export function setAsideColumns(
+  { terminal, paint }: Cli,
+  state: 'dead' | 'escalated',
+): readonly Column<JobSummary>[] {
   return [
     { title: 'ID', value: ({ id }) => id },
     {
-      title: 'DEAD SINCE',
-      value: ({ dead }) => (dead === null ? null : relativeText(dead.since, terminal.now())),
+      title: 'SINCE',
+      value: (job) => sinceText(job[state]?.since, terminal.now()),
     },
     { title: 'QUEUE', value: ({ queue }) => queue, mayShrink: true },
     { title: 'TYPE', value: ({ type }) => type, mayShrink: true },
     {
       title: 'REASON',
-      value: ({ dead }) => dead?.reason,
-      paint: (cell) => paint(cell, 'red'),
+      value: (job) => job[state]?.reason,
+      paint: (cell) => paintState(paint, state, cell),
     },
-    { title: 'OWNER', value: ({ dead }) => dead?.owner, mayShrink: true },
-    { title: 'ERROR', value: ({ dead }) => errorText(dead?.error), mayShrink: true },
+    { title: 'OWNER', value: (job) => job[state]?.owner, mayShrink: true },
+    ...(state === 'dead'
+      ? []
+      : [
+          {
+            title: 'HELD BY',
+            value: ({ escalated }: JobSummary) => escalated?.held_by,
+            mayShrink: true,
+          },
+        ]),
+    { title: 'ERROR', value: (job) => errorText(job[state]?.error), mayShrink: true },
   ];
+}
+
+function sinceText(since: string | undefined, now: number): string | null {
+  return since === undefined ? null : relativeText(since, now);
 }
 
 /** The message of an error as it is stored, or all of it when it has none. */
@@ -54,21 +70,18 @@ export function errorText(error: unknown): string | null {
 function whenText(job: JobSummary, now: number): string {
   if (job.lease !== null) return `lease ends ${relativeText(job.lease.expires_at, now)}`;
   if (job.dead !== null) return `dead ${relativeText(job.dead.since, now)}`;
+  if (job.escalated !== null) return `escalated ${relativeText(job.escalated.since, now)}`;
   if (job.finished_at !== null) return `ended ${relativeText(job.finished_at, now)}`;
   return `due ${relativeText(job.due_at, now)}`;
 }
 
-function moreText({
-  lease,
-  dead,
-  finished_by,
-  reason,
-  cancel_requested,
-}: JobSummary): string | null {
+function moreText(job: JobSummary): string | null {
+  const { lease, finished_by, reason, cancel_requested } = job;
   if (cancel_requested !== null) return `to be cancelled for ${cancel_requested.by}`;
   if (lease !== null) {
     return lease.progress === null ? lease.owner : `${lease.owner}: ${lease.progress}`;
   }
-  if (dead !== null) return errorText(dead.error) ?? dead.reason;
+  const aside = job.dead ?? job.escalated;
+  if (aside !== null) return errorText(aside.error) ?? aside.reason;
   return reason ?? finished_by;
 }

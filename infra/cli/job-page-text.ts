@@ -21,7 +21,8 @@ export function jobText(cli: Cli, job: Job, withPayload: boolean): string {
       ? undefined
       : `${instant} (${relativeText(instant, terminal.now())})`;
   const given = (text: string | null | undefined): string | undefined => text ?? undefined;
-  const { lease, dead, cancel_requested: cancel } = job;
+  const { lease, escalated, cancel_requested: cancel } = job;
+  const aside = job.dead ?? escalated;
   const head = facts([
     ['id', job.id],
     ['queue', job.queue],
@@ -41,11 +42,13 @@ export function jobText(cli: Cli, job: Job, withPayload: boolean): string {
     ['cancel asked', cancel === null ? undefined : `${when(cancel.at)} by ${cancel.by}`],
     ['ended', when(job.finished_at)],
     ['ended by', given(job.finished_by)],
-    ['reason', job.reason ?? dead?.reason],
-    ['error', errorText(dead?.error) ?? undefined],
-    ['dead since', when(dead?.since)],
-    ['owner', given(dead?.owner)],
-    ['note', given(dead?.note)],
+    ['reason', job.reason ?? aside?.reason],
+    ['error', errorText(aside?.error) ?? undefined],
+    [`${job.state} since`, when(aside?.since)],
+    ['owner', given(aside?.owner)],
+    ['note', given(aside?.note ?? job.note)],
+    ['held by', given(escalated?.held_by)],
+    ['held until', when(escalated?.held_until)],
     ['no result', given(job.result_problem)],
   ]);
   const state = `${paint(printable(job.type), 'bold')}  ${paintState(paint, job.state, printable(job.state))}\n\n`;

@@ -26,3 +26,19 @@ export function paintState(paint: Paint, state: string, text: string = state): s
   const colour = STATE_COLOURS[state];
   return colour === undefined ? text : paint(text, colour);
 }
+
+const EVENT_COLOURS: Readonly<Record<string, Colour>> = {
+  claimed: 'cyan',
+  completed: 'green',
+  failed: 'yellow',
+  lease_expired: 'yellow',
+  dead: 'red',
+  escalated: 'yellow',
+  paused: 'yellow',
+};
+
+/** A type of event in the colour of what it leads to. */
+export function paintEvent(paint: Paint, type: string, text: string): string {
+  const colour = EVENT_COLOURS[type];
+  return colour === undefined ? text : paint(text, colour);
+}

@@ -8,6 +8,8 @@ import type { GlobalOptions, Register } from './cli.ts';
 import { deadCommands } from './commands/dead.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommands } from './commands/enqueue.ts';
+import { escalationCommands } from './commands/escalations.ts';
+import { eventCommands } from './commands/events.ts';
 import { jobCommands } from './commands/jobs.ts';
 import { queueCommands } from './commands/queues.ts';
 import { scheduleCommands } from './commands/schedules.ts';
@@ -20,7 +22,8 @@ import type { Terminal } from './terminal.ts';
 
 const GROUPS: readonly (readonly [heading: string, commands: readonly Register[]])[] = [
   ['Jobs:', [enqueueCommands, jobCommands]],
-  ['Settling:', [deadCommands]],
+  ['What happens and happened:', [eventCommands]],
+  ['Settling:', [deadCommands, escalationCommands]],
   ['Queues and schedules:', [queueCommands, scheduleCommands]],
   ['The deployment:', [tokenCommand, doctorCommand]],
 ];

@@ -1,7 +1,6 @@
 import { defined } from '../../shared/defined.ts';
 import type { DryRunResponse, SettledResponse } from '../../shared/schemas/settled-response.ts';
-import { CliError } from './cli-error.ts';
-import { usageError } from './cli.ts';
+import { refused, usageError } from './cli.ts';
 import type { Cli } from './cli.ts';
 import { EXIT } from './exit-code.ts';
 import { printable } from './printable.ts';
@@ -97,7 +96,7 @@ async function agreedCount(
   const named = Object.entries(filter).map(([name, value]) => `${name} ${printable(value)}`);
   const answer = await ask?.(`${WORDS[verb].ask} ${jobs} (${named.join(', ')})? [y/N] `);
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
-    throw new CliError('Nothing was changed.', { exitCode: EXIT.failed, code: 'not_confirmed' });
+    throw refused('not_confirmed', 'Nothing was changed.');
   }
   return seen.count;
 }

@@ -6,6 +6,7 @@ import { EXIT } from './exit-code.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Terminal } from './terminal.ts';
 
+/** An escalated job waits for a person, which may take days: nobody waits for that. */
 const UNENDED = ['pending', 'running'];
 
 /** Asks for a job until it has ended, the service waiting with it, or until the time is up. */

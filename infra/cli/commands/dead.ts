@@ -5,7 +5,7 @@ import { MAX_REDRIVES_PER_SECOND } from '../../../shared/limits.ts';
 import type { JobSummary } from '../../../shared/queue/job.ts';
 import { notFound, usageError } from '../cli.ts';
 import type { Register } from '../cli.ts';
-import { deadColumns } from '../job-columns.ts';
+import { setAsideColumns } from '../job-columns.ts';
 import { jobText } from '../job-page-text.ts';
 import { wholeNumber } from '../option-values.ts';
 import { readPages, withPaging } from '../pages.ts';
@@ -38,7 +38,12 @@ export const deadCommands: Register = (program, open) => {
         const page = await client.deadLetters.list(defined({ queue, limit, cursor: at }));
         return { items: page.jobs, cursor: page.next_cursor };
       });
-      cli.rows({ jobs: items, next_cursor: cursor }, deadColumns(cli), items, 'No job is dead.');
+      cli.rows(
+        { jobs: items, next_cursor: cursor },
+        setAsideColumns(cli, 'dead'),
+        items,
+        'No job is dead.',
+      );
       cli.more(cursor);
     },
   );
@@ -57,7 +62,7 @@ export const deadCommands: Register = (program, open) => {
 
   dead
     .command('note')
-    .description('say who looks after a dead job, and what is known')
+    .description('say who looks after a dead or escalated job, and what is known')
     .argument('<job>', 'its id')
     .option('--owner <name>', 'who looks after it')
     .option('--note <text>', 'what is known')
@@ -71,7 +76,7 @@ export const deadCommands: Register = (program, open) => {
         const note = defined({ owner: options.owner, note: options.note });
         if (Object.keys(note).length === 0) throw usageError('Give --owner or --note.');
         const job = await cli.client().deadLetters.note(id, note);
-        if (job === undefined) throw notFound(`dead job ${id}`);
+        if (job === undefined) throw notFound(`dead or escalated job ${id}`);
         cli.answer(job, () => jobText(cli, job, false));
       },
     );

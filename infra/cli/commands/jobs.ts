@@ -7,8 +7,7 @@ import { JOB_STATES } from '../../../shared/queue/job.ts';
 import type { JobState, JobSummary } from '../../../shared/queue/job.ts';
 import { PRIORITIES } from '../../../shared/queue/new-job.ts';
 import type { Priority } from '../../../shared/queue/new-job.ts';
-import { CliError } from '../cli-error.ts';
-import { notFound, usageError } from '../cli.ts';
+import { notFound, refused, usageError } from '../cli.ts';
 import type { Register } from '../cli.ts';
 import { EXIT } from '../exit-code.ts';
 import { jobColumns } from '../job-columns.ts';
@@ -46,7 +45,7 @@ export const jobCommands: Register = (program, open) => {
     .addHelpText(
       'after',
       `
-With --wait it ends with ${EXIT.done} when the job succeeded, ${EXIT.failed} when it ended otherwise, ${EXIT.timeUp} when the time is up.
+With --wait it ends with ${EXIT.done} when the job succeeded, ${EXIT.failed} when it ended otherwise or waits for a person, ${EXIT.timeUp} when the time is up.
 
 Example
   leasehold get 0193a1b2-c3d4-7e5f-8a6b-0123456789ab --wait 2m`,
@@ -157,7 +156,3 @@ Example
       },
     );
 };
-
-function refused(code: string, message: string): CliError {
-  return new CliError(message, { exitCode: EXIT.failed, code });
-}

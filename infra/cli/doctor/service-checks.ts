@@ -1,7 +1,6 @@
-import { decodeJwt } from 'jose';
-
 import { readyResponse } from '../../../shared/schemas/service-responses.ts';
 import type { Connection } from '../connection.ts';
+import { tokenClaims } from '../token-claims.ts';
 import { durationText } from '../time-text.ts';
 import { clockFinding } from './clock.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
@@ -47,7 +46,7 @@ export async function checkService(
 }
 
 function tokenFinding(token: string, nowMs: number): Finding {
-  const claims = claimsOf(token);
+  const claims = tokenClaims(token);
   if (claims === undefined) {
     return fail(TOKEN, 'LEASEHOLD_TOKEN is no bearer token', 'Make one: leasehold token --help');
   }
@@ -129,14 +128,6 @@ async function answerOf(
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-  } catch {
-    return undefined;
-  }
-}
-
-function claimsOf(token: string): ReturnType<typeof decodeJwt> | undefined {
-  try {
-    return decodeJwt(token);
   } catch {
     return undefined;
   }

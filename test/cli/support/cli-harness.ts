@@ -54,6 +54,8 @@ export interface CliHarness {
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** The same with `--json`, parsed. */
   json<Value>(args: readonly string[], options?: RunOptions): Promise<Value>;
+  /** Breaks every connection off, as a network does. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -121,6 +123,7 @@ export async function createCliHarness(): Promise<CliHarness> {
       if (out === '') throw new Error(err);
       return JSON.parse(out) as Value;
     },
+    cut: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections();
       server.close();
