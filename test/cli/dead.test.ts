@@ -36,7 +36,7 @@ describe('dead', () => {
     const { code, out } = await cli.run(['dead', '--queue', 'listed']);
     expect(code).toBe(0);
     const [title, ...lines] = out.trimEnd().split('\n');
-    expect(title).toMatch(/^ID +DEAD SINCE +QUEUE +TYPE +REASON +OWNER +ERROR$/);
+    expect(title).toMatch(/^ID +SINCE +QUEUE +TYPE +REASON +OWNER +ERROR$/);
     expect(lines.map((line) => line.split(' ')[0])).toEqual(ids);
     expect(lines[0]).toMatch(/permanent_failure +- +No user 0$/);
     const page = await cli.json<JobPageResponse>(['dead', 'list', '--queue', 'listed']);
