@@ -116,6 +116,14 @@ describe('leasehold.claim_escalated and leasehold.expire_hold', () => {
     const lost = await held(db, jobId, 'maria');
     await expireHold(db, jobId);
     expect((await getJob(db.sql, { jobId }))?.escalated?.held_by).toBeNull();
+    const late = async () =>
+      await settleEscalated(db.sql, {
+        jobId,
+        owner: 'maria',
+        fencingToken: lost.fencingToken,
+        action: 'complete',
+      });
+    expect(await late()).toEqual({ outcome: 'lease_lost' });
     expect(await take('tom', { queue: 'expired' })).toMatchObject({ jobId, fencingToken: '3' });
     expect((await eventsOf(db, jobId)).slice(-2)).toMatchObject([
       {
@@ -126,16 +134,7 @@ describe('leasehold.claim_escalated and leasehold.expire_hold', () => {
       },
       { type: 'claimed', actor: 'tom', token: '3' },
     ]);
-    expect(
-      await settleEscalated(db.sql, {
-        jobId,
-        owner: 'maria',
-        fencingToken: lost.fencingToken,
-        action: 'complete',
-      }),
-    ).toEqual({
-      outcome: 'lease_lost',
-    });
+    expect(await late()).toEqual({ outcome: 'lease_lost' });
     expect((await getJob(db.sql, { jobId }))?.attempts.at(-1)).toMatchObject({
       owner: 'maria',
       outcome: 'lease_expired',
