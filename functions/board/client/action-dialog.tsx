@@ -130,9 +130,9 @@ function Field({ field, first }: { readonly field: ActionField; readonly first: 
         {field.required === true ? '' : <span class="quiet"> (optional)</span>}
       </label>
       {(field.lines ?? 1) > 1 ? (
-        <textarea {...shared} rows={field.lines} defaultValue={field.initial ?? ''} />
+        <textarea {...shared} rows={field.lines} value={field.initial ?? ''} />
       ) : (
-        <input {...shared} type="text" autocomplete="off" defaultValue={field.initial ?? ''} />
+        <input {...shared} type="text" autocomplete="off" value={field.initial ?? ''} />
       )}
       {field.hint === undefined ? null : (
         <p class="hint" id={hintId}>

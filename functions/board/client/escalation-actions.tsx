@@ -1,7 +1,6 @@
 import { askAssign } from './actions.ts';
 import { useBoard, useCell } from './hooks.ts';
 import { askComplete, askGiveUp, askSendBack, giveBack, takeJob } from './human-hold.ts';
-import { escalationOf } from './parts.tsx';
 import { describe } from './problem.ts';
 import type { JobSummary } from './wire.ts';
 
@@ -9,7 +8,7 @@ import type { JobSummary } from './wire.ts';
 export function EscalationActions({ job }: { readonly job: JobSummary }) {
   const board = useBoard();
   const now = useCell(board.clock);
-  const escalation = escalationOf(job);
+  const escalation = job.escalated;
   const isHeld =
     escalation !== null &&
     escalation.held_until !== null &&

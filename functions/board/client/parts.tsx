@@ -110,25 +110,25 @@ export function errorText(error: unknown): string {
 }
 
 function endText(job: JobSummary): string {
-  const ended = job.dead ?? escalationOf(job);
-  if (ended !== null) return errorText(ended.error) || sentence(ended.reason);
+  const ended = job.dead ?? job.escalated;
+  if (ended !== null) return endedWhy(ended);
   if (job.state === 'cancelled') return job.reason ?? '';
   return job.finished_by === null ? '' : `by ${job.finished_by}`;
 }
 
-export interface Escalation {
+/** What a holder asked, or what went wrong. */
+export function endedWhy({
+  reason,
+  error,
+}: {
   readonly reason: string;
   readonly error: unknown;
-  readonly question?: string | null;
-  readonly since: string;
-  readonly owner: string | null;
-  readonly note: string | null;
-  readonly held_by: string | null;
-  readonly held_until: string | null;
-}
-
-export function escalationOf(job: JobSummary): Escalation | null {
-  return (job as { readonly escalated?: Escalation | null }).escalated ?? null;
+}): string {
+  if (reason !== 'asked_for_human') return errorText(error) || sentence(reason);
+  const question = typeof error === 'object' && error !== null ? { ...error } : {};
+  return 'message' in question && typeof question.message === 'string'
+    ? question.message
+    : errorText(error);
 }
 
 /** A heading that takes the focus when its page opens. */
@@ -192,9 +192,8 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
     <button
       ref={button}
       type="button"
-      class="icon-button"
+      class="link"
       aria-label={label}
-      title={label}
       onClick={() => {
         navigator.clipboard.writeText(text).then(
           () => notify('Copied.'),
@@ -202,7 +201,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
         );
       }}
     >
-      ⧉
+      Copy
     </button>
   );
 }

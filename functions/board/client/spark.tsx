@@ -64,6 +64,13 @@ function dataOf(series: Series): uPlot.AlignedData {
   return [series.succeeded.map((_, at) => from + at * series.step_seconds), all, failed];
 }
 
+const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
+
+function clock24(second: number): string {
+  const at = new Date(second * 1000);
+  return `${at.getHours()}:${String(at.getMinutes()).padStart(2, '0')}`;
+}
+
 function options(element: HTMLElement, large: boolean): uPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
@@ -88,7 +95,12 @@ function options(element: HTMLElement, large: boolean): uPlot.Options {
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(high, 1)] } },
-    axes: large ? [axis, { ...axis, size: 44 }] : [{ show: false }, { show: false }],
+    axes: large
+      ? [
+          { ...axis, size: 28, values: (_plot, at) => at.map((second) => clock24(second)) },
+          { ...axis, size: 44, incrs: WHOLE_STEPS },
+        ]
+      : [{ show: false }, { show: false }],
     series: [{}, line('--good-fill'), line('--bad-fill')],
   };
 }

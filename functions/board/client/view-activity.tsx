@@ -47,7 +47,7 @@ export function ActivityView({ query }: { readonly query: Readonly<Record<string
           class="input"
           aria-label="Actor"
           placeholder="actor"
-          defaultValue={actor ?? ''}
+          value={actor ?? ''}
           onInput={(event: Event) =>
             change({ actor: (event.target as HTMLInputElement).value.trim() || undefined })
           }

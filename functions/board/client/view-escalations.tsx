@@ -5,26 +5,16 @@ import { sentence, shortId } from './format.ts';
 import { useBoard, useCell, useJobList } from './hooks.ts';
 import { takeJob } from './human-hold.ts';
 import { waitingJobs } from './job-list.ts';
-import {
-  Ago,
-  Empty,
-  errorText,
-  escalationOf,
-  Failure,
-  Link,
-  Loading,
-  PageTitle,
-} from './parts.tsx';
+import { Ago, Empty, endedWhy, Failure, Link, Loading, PageTitle } from './parts.tsx';
 import { describe } from './problem.ts';
 import { jobPath, pathTo, withQuery } from './router.ts';
-import { questionOf } from './view-job.tsx';
 import { QueueSelect } from './view-jobs.tsx';
 import type { JobSummary } from './wire.ts';
 
 export function EscalationsView({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const board = useBoard();
   const { queue } = query;
-  const kind = useMemo(() => waitingJobs((job) => escalationOf(job)?.since, queue), [queue]);
+  const kind = useMemo(() => waitingJobs((job) => job.escalated?.since, queue), [queue]);
   const path = withQuery('/v1/escalations', { queue, limit: '50' });
   const { list, loading, error, loadMore, reload } = useJobList(path, kind);
   const takeNext = (): void => {
@@ -79,7 +69,7 @@ export function EscalationsView({ query }: { readonly query: Readonly<Record<str
 function EscalationCard({ job }: { readonly job: JobSummary }) {
   const { session, clock } = useBoard();
   const now = useCell(clock);
-  const escalation = escalationOf(job);
+  const escalation = job.escalated;
   if (escalation === null) return null;
   const asked = escalation.reason === 'asked_for_human';
   const held =
@@ -97,7 +87,7 @@ function EscalationCard({ job }: { readonly job: JobSummary }) {
       </div>
       <p class="card-why">
         <span class="badge is-escalated">{asked ? 'Question' : sentence(escalation.reason)}</span>{' '}
-        {asked ? questionOf(escalation.error) : errorText(escalation.error)}
+        {endedWhy(escalation)}
       </p>
       {escalation.note === null || escalation.note === '' ? null : (
         <p class="note">{escalation.note}</p>

@@ -1,25 +1,11 @@
 import { useState } from 'hono/jsx/dom';
 
-import { clockTime, localInput, shortId } from './format.ts';
+import { clockTime, localInput, shortId, wholeNumber } from './format.ts';
 import { useBoard, useLoaded } from './hooks.ts';
 import { Empty, Failure, Link, Loading, PageTitle, StateBadge, stateWord } from './parts.tsx';
 import { jobPath, pathTo, withQuery } from './router.ts';
 import { QueueSelect } from './view-jobs.tsx';
-
-interface PastJob {
-  readonly id: string;
-  readonly queue: string;
-  readonly type: string;
-  readonly state: string;
-  readonly attempt?: number | null;
-  readonly owner?: string | null;
-}
-
-interface PastBoard {
-  readonly at: string;
-  readonly jobs: readonly PastJob[];
-  readonly next_before: string | null;
-}
+import type { PastBoard } from './wire.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const STEPS = [
@@ -136,6 +122,7 @@ function Past(filter: {
       <p class="banner" role="status">
         As it was at <strong>{clockTime(filter.at, clock.get())}</strong>. Nothing here moves.
       </p>
+      <Then first={value} />
       {jobs.length === 0 && next === null ? (
         <Empty title="No jobs at that moment">None had been made, or none fits the filters.</Empty>
       ) : null}
@@ -147,7 +134,7 @@ function Past(filter: {
               <th scope="col">Job</th>
               <th scope="col">State then</th>
               <th scope="col">Attempt</th>
-              <th scope="col">Held by</th>
+              <th scope="col">Held by, or why</th>
             </tr>
           </thead>
           <tbody>
@@ -162,8 +149,11 @@ function Past(filter: {
                 <td data-label="State then">
                   <StateBadge state={job.state} />
                 </td>
-                <td data-label="Attempt">{job.attempt ?? ''}</td>
-                <td data-label="Held by">{job.owner ?? ''}</td>
+                <td data-label="Attempt">{job.attempt}</td>
+                <td data-label="Held by">
+                  {job.owner === null ? (job.reason ?? '') : job.owner}
+                  {job.progress === null ? '' : ` · ${job.progress}`}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -176,5 +166,27 @@ function Past(filter: {
         </button>
       )}
     </>
+  );
+}
+
+/** How many jobs were in each state, and which queues were paused. */
+function Then({ first }: { readonly first: PastBoard }) {
+  const counts = STATES.flatMap((state) => {
+    const count = first.counts?.[state as keyof typeof first.counts] ?? 0;
+    return count === 0 ? [] : [`${wholeNumber(count)} ${stateWord(state).toLowerCase()}`];
+  });
+  const paused = (first.queues ?? []).filter((queue) => queue.paused !== null);
+  return (
+    <p class="then">
+      {counts.length === 0
+        ? ''
+        : `${counts.join(' · ')}${first.capped === true ? ', among the newest 2,000 jobs' : ''}. `}
+      {paused
+        .map(
+          (queue) =>
+            `${queue.name} was paused${queue.paused?.reason ? `: ${queue.paused.reason}` : ''}. `,
+        )
+        .join('')}
+    </p>
   );
 }

@@ -11,8 +11,8 @@ import {
   Code,
   CopyButton,
   Empty,
+  endedWhy,
   errorText,
-  escalationOf,
   Failure,
   Link,
   Loading,
@@ -135,7 +135,7 @@ const NOBODY = { owner: null, note: null };
 /** The one thing about the job that matters most at this moment. */
 function Now({ job }: { readonly job: Job }) {
   if (job.lease !== null) return <Running job={job} lease={job.lease} />;
-  const ended = escalationOf(job) ?? job.dead;
+  const ended = job.escalated ?? job.dead;
   if (ended !== null) {
     const asked = ended.reason === 'asked_for_human';
     return (
@@ -143,7 +143,7 @@ function Now({ job }: { readonly job: Job }) {
         <p class="now-head">
           {asked ? 'A person is asked' : sentence(ended.reason)} · <Ago at={ended.since} />
         </p>
-        <p class="error-text">{asked ? questionOf(ended.error) : errorText(ended.error)}</p>
+        <p class="error-text">{endedWhy(ended)}</p>
         {ended.owner === null ? null : <p class="quiet">Looked after by {ended.owner}</p>}
         {ended.note === null || ended.note === '' ? null : <p class="note">{ended.note}</p>}
       </section>
@@ -162,6 +162,7 @@ function Now({ job }: { readonly job: Job }) {
                 : 'Ready to be claimed'}{' '}
           · due <Ago at={job.due_at} />
         </p>
+        <NoteToHolder job={job} />
       </section>
     );
   }
@@ -182,10 +183,14 @@ function Now({ job }: { readonly job: Job }) {
   );
 }
 
-export function questionOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return errorText(error);
-  const { message } = error as { readonly message?: unknown };
-  return typeof message === 'string' ? message : errorText(error);
+/** What a person wrote when they sent the job back. */
+function NoteToHolder({ job }: { readonly job: Job }) {
+  if (job.note === null || job.note === '') return null;
+  return (
+    <p class="note">
+      <span class="strong">Note for the holder:</span> {job.note}
+    </p>
+  );
 }
 
 function Running({ job, lease }: { readonly job: Job; readonly lease: NonNullable<Job['lease']> }) {
@@ -207,6 +212,7 @@ function Running({ job, lease }: { readonly job: Job; readonly lease: NonNullabl
               job.cancel_requested.reason === null ? '' : `: ${job.cancel_requested.reason}`
             }`}
       </p>
+      <NoteToHolder job={job} />
     </section>
   );
 }

@@ -199,7 +199,7 @@ function Search({
         placeholder={field === 'id' ? 'whole job id' : `exact ${field.replace('_', ' ')}`}
         autocomplete="off"
         spellcheck={false}
-        defaultValue={query[used] ?? ''}
+        value={query[used] ?? ''}
       />
       <button type="submit" class="button">
         Search

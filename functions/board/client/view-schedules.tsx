@@ -2,10 +2,10 @@ import type { Board } from './board-state.ts';
 import { useBoard, useLoaded } from './hooks.ts';
 import { Ago, Empty, Failure, Link, Loading, Moment, PageTitle } from './parts.tsx';
 import { jobPath, queuePath } from './router.ts';
-import type { ScheduleAnswer } from './wire.ts';
+import type { ScheduleSummary } from './wire.ts';
 
 interface Page {
-  readonly schedules: readonly ScheduleAnswer[];
+  readonly schedules: readonly ScheduleSummary[];
   readonly next_cursor: string | null;
 }
 
@@ -80,10 +80,10 @@ export function SchedulesView() {
   );
 }
 
-function Next({ schedule }: { readonly schedule: ScheduleAnswer }) {
-  const [next] = schedule.next_slots;
+function Next({ schedule }: { readonly schedule: ScheduleSummary }) {
+  const next = schedule.next_slot_at;
   if (schedule.paused) return <span class="badge is-paused">Paused</span>;
-  if (next === undefined) return <span class="quiet">none</span>;
+  if (next === null) return <span class="quiet">none</span>;
   return (
     <>
       <Ago at={next} />{' '}
@@ -94,7 +94,7 @@ function Next({ schedule }: { readonly schedule: ScheduleAnswer }) {
   );
 }
 
-function askSwitch(board: Board, { name, type, paused }: ScheduleAnswer, done: () => void): void {
+function askSwitch(board: Board, { name, type, paused }: ScheduleSummary, done: () => void): void {
   board.asked.set({
     title: `${paused ? 'Resume' : 'Pause'} ${name}?`,
     effect: paused

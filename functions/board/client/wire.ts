@@ -3,8 +3,9 @@ import type { CappedCount } from '../../../shared/capped-count.ts';
 import type { Job, JobAttempt, JobEffect, JobSummary } from '../../../shared/queue/job.ts';
 import type { LogChanges, LogEvent } from '../../../shared/queue/log-event.ts';
 import type { AttemptSeries, Overview, QueueOverview } from '../../../shared/queue/overview.ts';
+import type { PastBoard } from '../../../shared/queue/board-at.ts';
 import type { QueueDocument } from '../../../shared/queue/queue-settings.ts';
-import type { Schedule } from '../../../shared/queue/schedule.ts';
+import type { ScheduleSummary } from '../../../shared/queue/schedule.ts';
 import type { OutboxEventSummary } from '../../../shared/outbox/outbox-event.ts';
 
 export type {
@@ -23,7 +24,7 @@ export type Change = LogChanges;
 export type Count = CappedCount;
 export type QueueHealth = QueueOverview;
 export type Series = AttemptSeries;
-export type ScheduleAnswer = Omit<Schedule, 'payload'> & { readonly next_slots: readonly string[] };
+export type { PastBoard, ScheduleSummary };
 
 export interface JobPage {
   readonly jobs: readonly JobSummary[];

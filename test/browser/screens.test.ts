@@ -1,0 +1,93 @@
+/** The main screens as people see them, in light, in dark and on a phone: nothing that axe calls serious, no complaint of the
+ * browser. `npm run screens` keeps the pictures in docs/screens. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from '../../infra/local/state-folder.ts';
+import { createBoardHarness, type BoardHarness, type Person } from './support/board-harness.ts';
+import { withBrowser } from './support/chromium.ts';
+import { fillBoard, type SampleBoard } from './support/sample-board.ts';
+
+const FOLDER = join(ROOT, 'docs/screens');
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const KEEP = process.env['SCREENS'] === 'keep';
+
+const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
+  phone: {
+    colorScheme: 'light',
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+    isMobile: true,
+    hasTouch: true,
+  },
+};
+
+const SCREENS: Readonly<
+  Record<string, (sample: SampleBoard) => readonly [path: string, sign: string]>
+> = {
+  overview: () => ['/board', 'refunds'],
+  jobs: () => ['/board/jobs', 'invoice.archive'],
+  job: ({ running }) => [`/board/jobs/${running}`, '3,200 of 8,000 products'],
+  'retried-job': ({ retried }) => [`/board/jobs/${retried}`, 'font_missing'],
+  'for-people': () => ['/board/escalations', 'May I approve it?'],
+  dead: () => ['/board/dead', 'template_missing'],
+  queue: () => ['/board/queues/refunds', 'a person is asked'],
+  schedules: () => ['/board/schedules', 'nightly-import'],
+  activity: () => ['/board/activity', 'Quiet since'],
+  past: ({ before }) => [`/board/history?at=${before.toISOString()}`, 'As it was at'],
+  outbox: () => ['/board/outbox', 'No event is quarantined'],
+};
+
+withBrowser('the screens of the board', () => {
+  let board: BoardHarness;
+  let sample: SampleBoard;
+  beforeAll(async () => {
+    board = await createBoardHarness();
+    sample = await fillBoard(board);
+    if (KEEP) mkdirSync(FOLDER, { recursive: true });
+  });
+  afterAll(() => board.close());
+
+  describe.each(Object.entries(LOOKS))('%s', (look, options) => {
+    let person: Person;
+    beforeAll(async () => {
+      person = await board.person({ subject: 'maria' }, options);
+    });
+    afterAll(() => person.close());
+
+    test.each(Object.entries(SCREENS))('%s', async (name, place) => {
+      const [path, sign] = place(sample);
+      const complained = person.complaints.length;
+      await person.page.goto(path);
+      await person.page.getByText(sign).first().waitFor();
+      await person.page.getByText('Live', { exact: true }).waitFor();
+      if (KEEP) await person.page.screenshot({ path: join(FOLDER, `${name}-${look}.png`) });
+      expect(await seriousFaults(person.page)).toEqual([]);
+      expect(await overflow(person.page)).toBe(0);
+      expect(person.complaints.slice(complained)).toEqual([]);
+    });
+  });
+});
+
+/** Faults that axe calls serious or critical, with the elements that have them. */
+async function seriousFaults(page: Page): Promise<string[]> {
+  // The page's policy forbids scripts of others; the debugger's evaluation is not bound by it.
+  await page.evaluate(`(() => { if (!window.axe) { ${AXE} } })()`);
+  const results = await page.evaluate<AxeResults>('window.axe.run()');
+  return results.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
+    );
+}
+
+/** By how many pixels the page is wider than its window. */
+async function overflow(page: Page): Promise<number> {
+  const root = 'document.documentElement';
+  return await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`);
+}
