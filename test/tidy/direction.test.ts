@@ -36,7 +36,7 @@ const MAY_IMPORT: readonly (readonly [folder: string, from: readonly string[]])[
     ],
   ],
   // Pages run in a browser: of what the server is made of, they know the types.
-  ['functions/board/client/', ['functions/board/client/', 'shared/*', TYPES]],
+  ['functions/board/client/', ['functions/board/client/', 'shared/*', TYPES, SHAPES]],
   ['functions/', ['functions/', 'shared/']],
   ['infra/', ['infra/', 'shared/']],
   ['docs/examples/', ['docs/examples/', 'infra/', 'functions/', 'shared/']],
