@@ -1,4 +1,4 @@
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/server';
 
 /**
  * The contract as it is served, made when it is first asked for: it is the same for everybody, and whoever may ask without a

@@ -1,5 +1,9 @@
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  parseJSONRPCMessage,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 
 import { LeaseholdError } from '../../shared/errors.ts';
 import type { JsonValue } from '../../shared/json-value.ts';
@@ -8,36 +12,40 @@ import type { McpServerDeps } from './mcp-server.ts';
 
 /**
  * Answers one message of the Model Context Protocol that came by streamable HTTP: JSON for a request, 202 for anything else.
- * There are no sessions and no streams.
+ * Both forms of the protocol are spoken, the one that keeps no sessions and the older one that begins with a handshake; here
+ * neither has a session or a stream.
  *
- * @throws {LeaseholdError} `invalid_request` when it is no such message, or of a version that the SDK does not know
+ * @throws {LeaseholdError} `invalid_request` when it is no such message
  */
 export async function answerMessage(
-  request: Request,
+  given: Request,
   message: JsonValue,
   deps: McpServerDeps,
 ): Promise<Response> {
-  // Batches are of a version long past, and one that cancels a request of its own would never be answered.
-  if (!JSONRPCMessageSchema.safeParse(message).success) {
-    throw refused('The body must be one JSON-RPC 2.0 message.');
-  }
-  const server = createMcpServer(deps);
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  await server.connect(transport);
-  const headers = new Headers(request.headers);
+  requireOneMessage(message);
+  const headers = new Headers(given.headers);
   // Whatever it would rather have, it gets JSON.
   headers.set('accept', 'application/json, text/event-stream');
-  const answer = await transport.handleRequest(
-    new Request(request.url, { method: 'POST', headers }),
-    {
-      parsedBody: message,
-    },
-  );
-  if (answer.status < 400) return answer;
-  const { error } = (await answer.json()) as { readonly error?: { readonly message?: string } };
-  throw refused(error?.message ?? 'The message is refused.');
+  const request = new Request(given.url, { method: 'POST', headers, signal: given.signal });
+  if (await isLegacyRequest(request, message)) {
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await createMcpServer(deps).connect(transport);
+    return await transport.handleRequest(request, { parsedBody: message });
+  }
+  const handler = createMcpHandler(() => createMcpServer(deps), {
+    legacy: 'reject',
+    responseMode: 'json',
+    maxSubscriptions: 0, // a subscription is a stream
+  });
+  return await handler.fetch(request, { parsedBody: message });
 }
 
-function refused(message: string): LeaseholdError {
-  return new LeaseholdError('invalid_request', message, { problems: [{ path: '$', message }] });
+/** Batches are of a version long past, and one that cancels a request of its own would never be answered. */
+function requireOneMessage(message: JsonValue): void {
+  try {
+    parseJSONRPCMessage(message);
+  } catch {
+    const rule = 'The body must be one JSON-RPC 2.0 message.';
+    throw new LeaseholdError('invalid_request', rule, { problems: [{ path: '$', message: rule }] });
+  }
 }

@@ -1,16 +1,5 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
-import type { CallToolResult, Tool as ToolDocument } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import type { CallToolResult, Tool as ToolDocument } from '@modelcontextprotocol/server';
 
 import type { JsonValue } from '../../shared/json-value.ts';
 import { CONTRACT_VERSION } from '../../shared/openapi/document.ts';
@@ -46,25 +35,26 @@ export function createMcpServer(deps: McpServerDeps): Server {
       jsonSchemaValidator: { getValidator: asksNothing },
     },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => {
+  server.setRequestHandler('tools/list', () => {
     contract.tools ??= TOOLS.map(toolDocument);
     return { tools: contract.tools.filter((_, at) => isFor(caller, TOOLS[at])) };
   });
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+  server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
-    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, 'No tool has this name.');
+    if (tool === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
     return await calledTool(deps, tool, params.arguments ?? {});
   });
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [...RESOURCES] }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+  server.setRequestHandler('resources/list', () => ({ resources: [...RESOURCES] }));
+  server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: [...RESOURCE_TEMPLATES],
   }));
   server.setRequestHandler(
-    ReadResourceRequestSchema,
+    'resources/read',
     async ({ params }) => await readResource(callApi, params.uri),
   );
-  server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [...PROMPTS] }));
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }) =>
+  server.setRequestHandler('prompts/list', () => ({ prompts: [...PROMPTS] }));
+  server.setRequestHandler('prompts/get', ({ params }) =>
     getPrompt(params.name, params.arguments ?? {}),
   );
   return server;

@@ -1,5 +1,5 @@
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 
 /** What a person may start an agent with. */
 export const PROMPTS: readonly Prompt[] = [
@@ -14,14 +14,14 @@ export const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-/** @throws {McpError} when there is no such prompt, or it lacks an argument */
+/** @throws {ProtocolError} when there is no such prompt, or it lacks an argument */
 export function getPrompt(name: string, given: Readonly<Record<string, string>>): GetPromptResult {
   const { queue, how } = given;
   if (name !== 'work_on_queue') {
-    throw new McpError(ErrorCode.InvalidParams, 'No prompt has this name.');
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No prompt has this name.');
   }
   if (queue === undefined || queue === '') {
-    throw new McpError(ErrorCode.InvalidParams, 'The argument "queue" is required.');
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The argument "queue" is required.');
   }
   const text = [
     `Work on the queue ${JSON.stringify(queue)} of Leasehold. Claim one job at a time from it, do what its payload asks, send ` +

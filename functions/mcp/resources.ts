@@ -1,9 +1,13 @@
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server';
 import type {
   ReadResourceResult,
   Resource,
-  ResourceTemplate,
-} from '@modelcontextprotocol/sdk/types.js';
+  ResourceTemplateType,
+} from '@modelcontextprotocol/server';
 
 import { MAX_PAGE_SIZE } from '../../shared/limits.ts';
 import type { JsonValue } from '../../shared/json-value.ts';
@@ -11,8 +15,6 @@ import type { ApiRequest, CallApi } from './api-call.ts';
 import { refusal } from './tool-answer.ts';
 
 const JSON_TYPE = 'application/json';
-/** Of the protocol; the SDK has no name for it. */
-const RESOURCE_NOT_FOUND = -32_002;
 
 /** All that stand under a name of their own. */
 export const RESOURCES: readonly Resource[] = [
@@ -26,7 +28,7 @@ export const RESOURCES: readonly Resource[] = [
 ];
 
 /** All that are found by the id of a job. */
-export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
+export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
   {
     uriTemplate: 'leasehold://jobs/{job_id}',
     name: 'job',
@@ -55,23 +57,18 @@ function requestFor(uri: string): ApiRequest | undefined {
 }
 
 /**
- * @throws {McpError} that there is no such resource, or why it is not shown
+ * @throws {ProtocolError} that there is no such resource, or why it is not shown
  * @example const { contents } = await readResource(callApi, 'leasehold://queues');
  */
 export async function readResource(callApi: CallApi, uri: string): Promise<ReadResourceResult> {
   const request = requestFor(uri);
-  if (request === undefined) {
-    throw new McpError(RESOURCE_NOT_FOUND, 'No resource has this URI.', { uri });
-  }
+  if (request === undefined) throw new ResourceNotFoundError(uri, 'No resource has this URI.');
   const { status, body } = await callApi(request);
+  if (status === 404) throw new ResourceNotFoundError(uri, textOf(body['detail']));
   if (status >= 400) {
-    const code =
-      status === 404
-        ? RESOURCE_NOT_FOUND
-        : status < 500
-          ? ErrorCode.InvalidRequest
-          : ErrorCode.InternalError;
-    throw new McpError(code, textOf(body['detail']), { uri, ...refusal(body) });
+    const { InternalError, InvalidRequest } = ProtocolErrorCode;
+    const code = status < 500 ? InvalidRequest : InternalError;
+    throw new ProtocolError(code, textOf(body['detail']), { uri, ...refusal(body) });
   }
   return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(body) }] };
 }

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 
 import type { JsonObject } from '../../shared/json-value.ts';
 import type { ApiAnswer } from './api-call.ts';

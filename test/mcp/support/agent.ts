@@ -1,5 +1,5 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '@modelcontextprotocol/client';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 
 /** What a tool answered. */
 export interface ToolAnswer {
@@ -33,7 +33,7 @@ export class Agent {
     if (first?.type !== 'text' || first.text !== JSON.stringify(structuredContent)) {
       throw new Error(`${name}: text and structured content differ: ${JSON.stringify(result)}`);
     }
-    return { isError, content: structuredContent };
+    return { isError, content: structuredContent as ToolAnswer['content'] };
   }
 
   /** The same, for a call that must be taken. */

@@ -1,19 +1,28 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 import { Agent } from './agent.ts';
+
+/** The protocol as it is, or as it was until 2025, with a handshake first. */
+export type Era = '2026-07-28' | 'legacy';
 
 /**
  * Connects an agent with the client of the SDK.
  *
  * @param url of the deployment's `/mcp`
  */
-export async function connectAgent(url: string, token: string): Promise<Agent> {
-  const client = new Client({ name: 'test-agent', version: '1.0.0' });
+export async function connectAgent(
+  url: string,
+  token: string,
+  era: Era = '2026-07-28',
+): Promise<Agent> {
+  const mode = era === 'legacy' ? era : { pin: era };
+  const client = new Client(
+    { name: 'test-agent', version: '1.0.0' },
+    { versionNegotiation: { mode } },
+  );
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
-  // The SDK's own types disagree under exact optional properties.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   return new Agent(client);
 }

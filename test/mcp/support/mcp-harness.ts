@@ -9,11 +9,13 @@ import { createAppHarness, signToken } from '../../routes/support/app-harness.ts
 import type { AppHarness, HarnessOptions } from '../../routes/support/app-harness.ts';
 import type { Agent } from './agent.ts';
 import { connectAgent } from './connect-agent.ts';
+import type { Era } from './connect-agent.ts';
 
 export interface AgentOptions {
   /** Scopes of the token; default: all. */
   readonly scope?: string;
   readonly queues?: readonly string[];
+  readonly era?: Era;
 }
 
 /** The app behind a real socket, and agents of the SDK that speak to it. */
@@ -42,9 +44,9 @@ export async function createMcpHarness(options: HarnessOptions = {}): Promise<Mc
     app,
     url,
     requests,
-    agent: async (name, { scope = SCOPES.join(' '), queues } = {}) => {
+    agent: async (name, { scope = SCOPES.join(' '), queues, era } = {}) => {
       const token = await signToken(scope, { subject: name, queues });
-      const agent = await connectAgent(`${url}/mcp`, token);
+      const agent = await connectAgent(`${url}/mcp`, token, era);
       agents.push(agent);
       return agent;
     },
