@@ -158,6 +158,35 @@ export function behaviour(start: StartForm): void {
       expect(await quiet.job(id)).toMatchObject({ state: 'succeeded', result: { words: 7 } });
     });
 
+    test('that an agent works on is taken and completed by the tools of its protocol', async () => {
+      const tool = async (
+        name: string,
+        args: Readonly<Record<string, unknown>>,
+      ): Promise<Readonly<Record<string, unknown>>> => {
+        const params = { name, arguments: args };
+        const { status, body } = await quiet.call('POST', '/mcp', {
+          body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+        });
+        expect(status).toBe(200);
+        const { structuredContent } = body['result'] as {
+          readonly structuredContent: Readonly<Record<string, unknown>>;
+        };
+        return structuredContent;
+      };
+      const id = await quiet.enqueue({ queue: 'for-agents', type: 'write', payload: 'é 🎈' });
+      const { job } = await tool('claim', { queues: ['for-agents'] });
+      expect(job).toMatchObject({ id, payload: 'é 🎈' });
+      const { fencing_token: fencingToken } = job as { readonly fencing_token: string };
+      const lease = { job_id: id, fencing_token: fencingToken };
+      expect(await tool('heartbeat', { ...lease, progress: 'half way' })).toMatchObject({
+        outcome: 'held',
+      });
+      expect(await tool('complete', { ...lease, result: 1 })).toMatchObject({
+        outcome: 'succeeded',
+      });
+      expect(await quiet.job(id)).toMatchObject({ state: 'succeeded', result: 1 });
+    });
+
     test('that is pushed sends its jobs signed', async () => {
       await quiet.call('PUT', '/v1/queues/hooks', {
         body: { delivery: 'push', target_url: receiver.url('/in') },
