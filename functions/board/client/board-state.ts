@@ -4,6 +4,7 @@ import { everySecond, newClaimId, nowMs, random, wait } from './browser-ports.ts
 import { cell, type Cell } from './cell.ts';
 import { changeMemory, type ChangeMemory } from './change-memory.ts';
 import type { AskedAction } from './action-dialog.tsx';
+import { withSwitches } from './health.ts';
 import { followStream, type Connection } from './live-stream.ts';
 import { placeOf, type Place } from './router.ts';
 import type { BoardEvent, Change, JobSummary, Overview, Session } from './wire.ts';
@@ -79,6 +80,8 @@ export function createBoard(session: Session, signedOut: () => void): Board {
     const events = memory.take(change);
     if (events.length > 0)
       latest.set([...events.toReversed(), ...latest.get()].slice(0, LATEST_EVENTS));
+    const seen = overview.get();
+    if (seen !== undefined) overview.set(withSwitches(seen, events));
     for (const listener of listeners) listener({ events, jobs: change.jobs });
   };
 

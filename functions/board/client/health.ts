@@ -1,6 +1,6 @@
 /** How a queue fares, judged by age before depth: a deep queue that moves is well, one old job may not be. */
 import { secondsSince } from './format.ts';
-import type { Count, QueueHealth } from './wire.ts';
+import type { BoardEvent, Count, Overview, QueueHealth } from './wire.ts';
 
 export type Health = 'well' | 'waiting' | 'late' | 'idle' | 'paused';
 
@@ -45,4 +45,26 @@ export function oldest(instants: readonly (string | null)[]): string | null {
     (first, one) => (one !== null && (first === null || one < first) ? one : first),
     null,
   );
+}
+
+/** Pauses show at once, and not with the next overview: they explain why nothing moves. */
+export function withSwitches(seen: Overview, events: readonly BoardEvent[]): Overview {
+  const switches = events.filter(({ type }) => type === 'paused' || type === 'resumed');
+  if (switches.length === 0) return seen;
+  const paused = new Map(switches.map((event) => [event.queue, pauseOf(event)]));
+  return {
+    ...seen,
+    queues: seen.queues.map((queue) => {
+      const told = paused.get(queue.name);
+      return told === undefined ? queue : { ...queue, paused: told };
+    }),
+  };
+}
+
+function pauseOf({ type, at, actor, details }: BoardEvent): QueueHealth['paused'] {
+  if (type === 'resumed') return null;
+  const given: Readonly<Record<string, unknown>> =
+    typeof details === 'object' && details !== null ? { ...details } : {};
+  const reason = typeof given['reason'] === 'string' ? given['reason'] : null;
+  return { since: at, by: actor, reason };
 }

@@ -55,7 +55,7 @@ export function withQuery(path: string, query: Query): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, value]],
   );
-  const text = new URLSearchParams(given).toString();
+  const text = new URLSearchParams(Object.fromEntries(given)).toString();
   return text === '' ? path : `${path}?${text}`;
 }
 

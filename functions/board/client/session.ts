@@ -1,12 +1,4 @@
-/** Who is signed in, as `GET /board/session` says. */
-export interface Session {
-  readonly actor: string;
-  readonly scopes: readonly string[];
-  /** The only queues that the session is for; null: all. */
-  readonly queues: readonly string[] | null;
-  /** Instant at which it ends. */
-  readonly expires_at: string;
-}
+import type { Session } from './wire.ts';
 
 /** The session of this browser; without one, the sign-in page takes over and this never settles. */
 export async function readSession(): Promise<Session> {

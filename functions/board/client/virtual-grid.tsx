@@ -25,6 +25,8 @@ interface GridProps {
 }
 
 const EXTRA_ROWS = 8;
+/** The next page is asked for so many rows before the end of what is there. */
+const ROWS_AHEAD = 80;
 
 /**
  * A list of any length: only the rows in sight are in the page. Arrow keys (or j and k), Page, Home and End move; Enter
@@ -64,7 +66,7 @@ export function VirtualGrid(props: GridProps) {
   const found = rows.findIndex(({ id }) => id === active);
   const activeAt = found === -1 ? first : found;
   useEffect(() => {
-    if (props.more && end >= rows.length - EXTRA_ROWS) props.loadMore();
+    if (props.more && end >= rows.length - ROWS_AHEAD) props.loadMore();
   }, [props.more, end, rows.length]);
   useEffect(() => {
     if (wantsFocus.current !== true || active === undefined) return;

@@ -17,7 +17,6 @@ export type {
   OutboxEventSummary as OutboxEvent,
   QueueDocument,
 };
-export type { Session } from './session.ts';
 export { LOG_EVENT_TYPES } from '../../../shared/queue/log-event.ts';
 export type BoardEvent = LogEvent;
 export type Change = LogChanges;
@@ -42,4 +41,14 @@ export interface OutboxMetrics {
     readonly failure_rate: number;
     readonly per_second: number;
   };
+}
+
+/** Who is signed in, as `GET /board/session` says. */
+export interface Session {
+  readonly actor: string;
+  readonly scopes: readonly string[];
+  /** The only queues that the session is for; null: all. */
+  readonly queues: readonly string[] | null;
+  /** Instant at which it ends. */
+  readonly expires_at: string;
 }
