@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
 
+import { LeaseholdError } from '../../shared/errors.ts';
+import type { AppDeps } from '../deps.ts';
 import type { Route, RouteContext } from '../routes/route.ts';
 import { boardPage } from './page.ts';
 
@@ -18,7 +20,8 @@ export const boardHome: Route = {
 /** The same for every address within the board: the script reads the path. */
 export const boardPath: Route = { ...boardHome, path: '/board/*' };
 
-function shell(context: RouteContext): Response | Promise<Response> {
+function shell(context: RouteContext, { assets }: AppDeps): Response | Promise<Response> {
+  if (assets === undefined) throw new LeaseholdError('not_found', 'This deployment has no board.');
   return boardPage(context, {
     title: 'Leasehold',
     head: html`<script type="module" src="/board/assets/board.js"></script>`,

@@ -1,18 +1,16 @@
 /** The main screens as people see them, in light, in dark and on a phone: nothing that axe calls serious, no complaint of the
  * browser. `npm run screens` keeps the pictures in docs/screens. */
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AxeResults } from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../../infra/local/state-folder.ts';
+import { seriousFaults } from './support/axe.ts';
 import { createBoardHarness, type BoardHarness, type Person } from './support/board-harness.ts';
 import { withBrowser } from './support/chromium.ts';
 import { fillBoard, type SampleBoard } from './support/sample-board.ts';
 
 const FOLDER = join(ROOT, 'docs/screens');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const KEEP = process.env['SCREENS'] === 'keep';
 
 const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
@@ -73,18 +71,6 @@ withBrowser('the screens of the board', () => {
     });
   });
 });
-
-/** Faults that axe calls serious or critical, with the elements that have them. */
-async function seriousFaults(page: Page): Promise<string[]> {
-  // The page's policy forbids scripts of others; the debugger's evaluation is not bound by it.
-  await page.evaluate(`(() => { if (!window.axe) { ${AXE} } })()`);
-  const results = await page.evaluate<AxeResults>('window.axe.run()');
-  return results.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
-    );
-}
 
 /** By how many pixels the page is wider than its window. */
 async function overflow(page: Page): Promise<number> {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAX_SESSION_TOKEN_CHARS } from '../../shared/limits.ts';
 import { SCOPES } from '../../shared/scopes.ts';
+import { seriousFaults } from './support/axe.ts';
 import { createBoardHarness, signIn } from './support/board-harness.ts';
 import type { BoardHarness } from './support/board-harness.ts';
 import { withBrowser } from './support/chromium.ts';
@@ -42,6 +43,19 @@ withBrowser('signing in to the board', () => {
     await bo.page.waitForURL((url) => url.pathname === '/board/queues/emails');
     await bo.close();
   });
+
+  test.each(['light', 'dark'] as const)(
+    'its page has no serious fault in %s',
+    async (colorScheme) => {
+      const bo = await board.stranger({ colorScheme, viewport: { width: 390, height: 844 } });
+      await bo.page.goto('/board/sign-in');
+      await bo.page.getByLabel('Token').fill('hunter2');
+      await bo.page.keyboard.press('Enter');
+      await bo.page.getByRole('alert').waitFor();
+      expect(await seriousFaults(bo.page)).toEqual([]);
+      await bo.close();
+    },
+  );
 
   test(`Chromium keeps a token of ${MAX_SESSION_TOKEN_CHARS} characters`, async () => {
     const long = await board.stranger();

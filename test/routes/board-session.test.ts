@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { BOARD_ROUTES } from '../../functions/board/board-routes.ts';
+import type { AppDeps } from '../../functions/deps.ts';
 import { webClock } from '../../functions/web-ports.ts';
 import { MAX_SESSION_SECONDS, MAX_SESSION_TOKEN_CHARS } from '../../shared/limits.ts';
 import { createAppHarness, signToken } from './support/app-harness.ts';
@@ -13,6 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 const { send, signIn, session } = boardCalls(() => app);
+const withFiles = (): AppDeps =>
+  app.deps({ assets: { fetch: async () => new Response('', { status: 404 }) } });
 
 describe('the pages of the board', () => {
   test('are open and empty; who is signed in is not', () => {
@@ -24,7 +27,7 @@ describe('the pages of the board', () => {
   test.each(['/board', '/board/jobs?state=dead', '/board/queues/a%2Fb', '/board/sign-in'])(
     '%s runs scripts of this origin alone, in no frame, and makes no markup of texts',
     async (path) => {
-      const response = await send(path);
+      const response = await send(path, {}, { deps: withFiles() });
       expect(response.status).toBe(200);
       const policy = (response.headers.get('content-security-policy') ?? '').split('; ');
       expect(policy).toEqual(
@@ -77,7 +80,9 @@ describe('the pages of the board', () => {
       expect((await send(`/board/assets/${name}`, {}, { deps })).status).toBe(404);
     }
     expect(asked).toHaveLength(2);
-    expect((await send('/board/assets/board.js')).status).toBe(404); // a platform without them
+    // A platform without them has no board.
+    expect((await send('/board/assets/board.js')).status).toBe(404);
+    expect((await send('/board')).status).toBe(404);
   });
 });
 

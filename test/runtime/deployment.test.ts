@@ -17,6 +17,7 @@ interface Settings {
   readonly migrations: readonly unknown[];
   readonly triggers: { readonly crons: readonly string[] };
   readonly observability: unknown;
+  readonly assets: unknown;
   readonly vars: Readonly<Record<string, string>>;
 }
 
@@ -39,13 +40,22 @@ describe.each([undefined, 'staging'])('C.6 environment %s', (env) => {
   const read: unknown = readConfig({ config: FILE, env }, { hideWarnings: true });
   const config = read as Settings;
 
-  test('is a Worker of its own, bound to itself and to its own wake clock', () => {
+  test('is a Worker of its own, bound to itself, to its own wake clock and live feed', () => {
     expect(config.name).toBe(env === undefined ? 'leasehold' : `leasehold-${env}`);
     expect(config.services).toEqual([{ binding: 'SELF', service: config.name }]);
     expect(config.durable_objects.bindings).toEqual([
       { name: 'WAKE_CLOCK', class_name: 'WakeClock' },
+      { name: 'EVENT_FEED', class_name: 'EventFeed' },
     ]);
-    expect(config.migrations).toEqual([{ tag: 'v1', new_sqlite_classes: ['WakeClock'] }]);
+    expect(config.migrations).toEqual([
+      { tag: 'v1', new_sqlite_classes: ['WakeClock'] },
+      { tag: 'v2', new_sqlite_classes: ['EventFeed'] },
+    ]);
+  });
+
+  test('brings the files of the board, behind the Worker', () => {
+    const directory = 'functions/board/assets';
+    expect(config.assets).toEqual({ directory, binding: 'ASSETS', run_worker_first: true });
   });
 
   test('has a cron, and its logs are kept', () => {

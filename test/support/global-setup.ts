@@ -8,6 +8,7 @@ import { NO_NATS_SERVER, natsServerBinary } from '../../infra/local/nats-server.
 import { startPostgres } from '../../infra/local/postgres.ts';
 import { isAlive } from '../../infra/local/processes.ts';
 import { migrate } from '../../infra/migrate.ts';
+import { NO_CHROMIUM, chromiumBinary } from '../browser/support/chromium-binary.ts';
 import { poolerBinary, startPooler, type Pooler } from './pooler.ts';
 
 declare module 'vitest' {
@@ -49,6 +50,9 @@ const SETTINGS = {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (natsServerBinary() === undefined) {
     process.stderr.write(`The tests on a broker are left out. ${NO_NATS_SERVER}\n`);
+  }
+  if (chromiumBinary() === undefined) {
+    process.stderr.write(`The tests of the board in a browser are left out. ${NO_CHROMIUM}\n`);
   }
   await removeLeftovers();
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
