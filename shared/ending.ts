@@ -15,6 +15,8 @@ export type Ending =
   | { readonly kind: 'returned'; readonly value: unknown }
   | ({ readonly kind: 'failed' } & AttemptFailure)
   | { readonly kind: 'snoozed'; readonly delayMs: number; readonly reason: string }
+  /** A person is asked. */
+  | { readonly kind: 'asked'; readonly question: string }
   /** The database said so: there is nothing left to report. */
   | { readonly kind: 'lease_lost' };
 

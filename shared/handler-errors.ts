@@ -87,6 +87,23 @@ export class Snooze extends Error {
   }
 }
 
+/**
+ * What a handler must not or cannot decide by itself: the attempt ends, and the job waits for a person, who completes it, sends
+ * it back with a note (`ctx.note` of the next attempt) or gives it up.
+ *
+ * @param question what the person is to decide or do, up to 4,000 characters; kept with the job and in its log
+ * @example throw new AskPerson('The order has two addresses: which one counts?')
+ */
+export class AskPerson extends Error {
+  override readonly name = 'AskPerson';
+  readonly question: string;
+
+  constructor(question: string) {
+    super(question);
+    this.question = question;
+  }
+}
+
 /** Milliseconds from now until then, 0 or more. */
 export function millisecondsUntil(after: number | Date, nowMs: number): number {
   return Math.max(0, Math.ceil(typeof after === 'number' ? after * 1000 : after.getTime() - nowMs));

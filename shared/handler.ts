@@ -70,7 +70,7 @@ export interface HandlerDefinition<Schema extends z.ZodType> {
   /**
    * Does the work. What it returns is kept as the job's result if it is JSON of at most 256 KiB. What it throws is
    * kept as the attempt's failure: throw `PermanentError`, `TransientError` or `RetryAfter` to class it, `Snooze` to
-   * wait without spending an attempt. Anything else is of class `unknown` and gets a few attempts.
+   * wait without spending an attempt, `AskPerson` to hand the job to a person. Anything else is of class `unknown` and gets a few attempts.
    */
   run(job: HandlerJob<z.output<Schema>>, context: HandlerContext): unknown;
 }

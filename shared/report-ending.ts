@@ -1,9 +1,12 @@
 import type { AttemptFailure, Ending } from './ending.ts';
-import { MAX_REASON_CHARS } from './limits.ts';
-import { reportFailure, reportSnooze, reportSuccess } from './report-outcome.ts';
+import { MAX_NOTE_CHARS, MAX_REASON_CHARS } from './limits.ts';
+import { reportFailure, reportQuestion, reportSnooze, reportSuccess } from './report-outcome.ts';
 import type { ReportInput } from './report-outcome.ts';
 import { safeText } from './safe-text.ts';
 import { toStorableResult } from './storable-result.ts';
+
+/** As the job says why it escalated. */
+const ASKED = 'asked_for_human';
 
 /** How the attempt ended, as far as this side knows. */
 export type RunOutcome =
@@ -40,6 +43,8 @@ export async function reportEnding(input: ReportInput, ending: Ending): Promise<
       return await reportFailed(input, ending);
     case 'snoozed':
       return await reportSnoozed(input, ending);
+    case 'asked':
+      return await reportAsked(input, ending.question);
   }
 }
 
@@ -80,6 +85,28 @@ async function reportFailed(input: ReportInput, failure: AttemptFailure): Promis
     case 'escalated':
       input.log.warn('job_escalated', fields);
       return { outcome: 'escalated', code, moreDue: answer.moreDue };
+    case 'lease_lost':
+      input.log.warn('job_lease_lost');
+      return { outcome: 'lease_lost' };
+    case 'unknown':
+      input.log.warn('job_outcome_unknown');
+      return { outcome: 'unknown' };
+  }
+}
+
+async function reportAsked(input: ReportInput, question: string): Promise<RunOutcome> {
+  const words = safeText(question, MAX_NOTE_CHARS);
+  const answer = await reportQuestion(
+    input,
+    words === '' ? 'The handler did not say what.' : words,
+  );
+  switch (answer.outcome) {
+    case 'escalated':
+      input.log.info('job_escalated', { code: ASKED });
+      return { outcome: 'escalated', code: ASKED, moreDue: answer.moreDue };
+    case 'cancelled':
+      input.log.info('job_cancelled');
+      return { outcome: 'cancelled', moreDue: answer.moreDue };
     case 'lease_lost':
       input.log.warn('job_lease_lost');
       return { outcome: 'lease_lost' };

@@ -4,6 +4,7 @@ import { REPORT_RETRY_MS } from './limits.ts';
 import type { Clock, Log, Timer } from './ports.ts';
 import type { CompleteOutcome } from './queue/complete.ts';
 import type { AttemptFailure } from './ending.ts';
+import type { EscalateOutcome } from './queue/escalate.ts';
 import type { FailOutcome } from './queue/fail.ts';
 import type { GiveBackOutcome } from './queue/given-back.ts';
 import type { Lease } from './queue/lease.ts';
@@ -12,7 +13,7 @@ import type { RunOperations } from './run-operations.ts';
 import type { StorableResult } from './storable-result.ts';
 
 export interface ReportInput {
-  readonly operations: Pick<RunOperations, 'complete' | 'fail' | 'snooze'>;
+  readonly operations: Pick<RunOperations, 'complete' | 'fail' | 'snooze' | 'escalate'>;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly log: Log;
@@ -65,6 +66,14 @@ export async function reportSnooze(
   { delayMs, reason }: { readonly delayMs: number; readonly reason: string },
 ): Promise<GiveBackOutcome | Unanswered> {
   return await repeated(input, () => input.operations.snooze({ ...input.lease, delayMs, reason }));
+}
+
+/** Asks a person, repeated while the lease lasts. */
+export async function reportQuestion(
+  input: ReportInput,
+  question: string,
+): Promise<EscalateOutcome | Unanswered> {
+  return await repeated(input, () => input.operations.escalate({ ...input.lease, question }));
 }
 
 /** Repeats on unknown outcomes; definite refusals are thrown. */

@@ -1,5 +1,6 @@
 import type { BeginEffectInput, BeginEffectOutcome } from './queue/begin-effect.ts';
 import type { CompleteInput, CompleteOutcome } from './queue/complete.ts';
+import type { EscalateInput, EscalateOutcome } from './queue/escalate.ts';
 import type { FailInput, FailOutcome } from './queue/fail.ts';
 import type { GiveBackOutcome } from './queue/given-back.ts';
 import type { HeartbeatInput, HeartbeatOutcome } from './queue/heartbeat.ts';
@@ -11,6 +12,7 @@ export interface RunOperations {
   heartbeat(input: HeartbeatInput, options?: { signal?: AbortSignal }): Promise<HeartbeatOutcome>;
   complete(input: CompleteInput, options?: { signal?: AbortSignal }): Promise<CompleteOutcome>;
   fail(input: FailInput, options?: { signal?: AbortSignal }): Promise<FailOutcome>;
+  escalate(input: EscalateInput, options?: { signal?: AbortSignal }): Promise<EscalateOutcome>;
   snooze(input: SnoozeInput, options?: { signal?: AbortSignal }): Promise<GiveBackOutcome>;
   beginEffect(
     input: BeginEffectInput,

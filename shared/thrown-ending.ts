@@ -1,7 +1,13 @@
 import { describeError } from './describe-error.ts';
 import type { Ending } from './ending.ts';
 import { LeaseholdError } from './errors.ts';
-import { ClassedError, Snooze, TransientError, millisecondsUntil } from './handler-errors.ts';
+import {
+  AskPerson,
+  ClassedError,
+  Snooze,
+  TransientError,
+  millisecondsUntil,
+} from './handler-errors.ts';
 import { MAX_DELAY_SECONDS, MAX_RETRY_AFTER_SECONDS, MIN_SNOOZE_SECONDS } from './limits.ts';
 
 /** Thrown into a handler whose lease the database says is lost, so that it goes no further. */
@@ -26,6 +32,7 @@ export function thrownEnding(thrown: unknown, nowMs: number): Ending {
       reason: thrown.reason,
     };
   }
+  if (isA(thrown, AskPerson)) return { kind: 'asked', question: thrown.question };
   const error = describeError(thrown);
   if (isA(thrown, ClassedError)) {
     const after = isA(thrown, TransientError) ? thrown.retryAfter : undefined;

@@ -20,7 +20,7 @@ export interface PulledJob {
  * @param stepsBefore heartbeat steps that were spent before the run began
  */
 export function pullOperations(
-  client: Pick<LeaseCalls, 'heartbeat' | 'complete' | 'fail' | 'snooze'>,
+  client: Pick<LeaseCalls, 'heartbeat' | 'complete' | 'fail' | 'escalate' | 'snooze'>,
   stepsBefore: number,
 ): RunOperations {
   return {
@@ -47,6 +47,11 @@ export function pullOperations(
       return end.outcome === 'pending'
         ? { outcome: end.outcome, dueAt: new Date(end.due_at), moreDue: end.more_due }
         : { outcome: end.outcome, moreDue: end.more_due };
+    },
+    escalate: async ({ question, ...lease }, options) => {
+      const end = await told(client.escalate(nameOf(lease), question, once(options)));
+      if (end.outcome === 'lease_lost') return end;
+      return { outcome: end.outcome, moreDue: end.more_due };
     },
     snooze: async ({ delayMs, reason, ...lease }, options) => {
       const pause = { delay_seconds: delayMs / 1000, reason: reason === '' ? undefined : reason };

@@ -46,7 +46,7 @@ export interface WorkOptions {
 /**
  * Pulls jobs of one queue and runs them until `signal` fires. Each runs under its lease: heartbeats go out while it makes
  * progress, its signal fires when the lease is lost or the job is called off, and what it returns or throws is reported, by
- * the rules of handlers (`PermanentError`, `TransientError`, `RetryAfter`, `Snooze`).
+ * the rules of handlers (`PermanentError`, `TransientError`, `RetryAfter`, `Snooze`, `AskPerson`).
  *
  * @throws {LeaseholdApiError} when the service refuses the worker for good: its token, scope or request
  * @throws {RangeError} when `concurrency` is out of range

@@ -20,7 +20,10 @@ import { checkPushTarget, targetAddressesProblem } from './target.ts';
 import type { PushTargetPolicy } from './target.ts';
 
 export interface PushJobDeps {
-  readonly operations: Pick<RunOperations, 'heartbeat' | 'complete' | 'fail' | 'snooze'>;
+  readonly operations: Pick<
+    RunOperations,
+    'heartbeat' | 'complete' | 'fail' | 'snooze' | 'escalate'
+  >;
   /** Keeps count of the target's health; `ok`: it answered, and not with a 5xx. */
   readonly recordPush: (ok: boolean) => Promise<unknown>;
   readonly outbound: Outbound;

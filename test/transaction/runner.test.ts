@@ -5,6 +5,7 @@ import { handlerRegistry } from '../../shared/handler-registry.ts';
 import { defineHandler, type HandlerContext } from '../../shared/handler.ts';
 import { beginEffect } from '../../shared/queue/begin-effect.ts';
 import { complete } from '../../shared/queue/complete.ts';
+import { escalate } from '../../shared/queue/escalate.ts';
 import { fail } from '../../shared/queue/fail.ts';
 import { getJob } from '../../shared/queue/get-job.ts';
 import { heartbeat } from '../../shared/queue/heartbeat.ts';
@@ -132,6 +133,7 @@ function operations(): RunOperations {
     heartbeat: (input) => heartbeat(db.sql, input),
     complete: (input) => complete(db.sql, input),
     fail: (input) => fail(db.sql, input),
+    escalate: (input) => escalate(db.sql, input),
     snooze: (input) => snooze(db.sql, input),
     beginEffect: (input) => beginEffect(db.sql, input),
     settleEffect: (input) => settleEffect(db.sql, input),

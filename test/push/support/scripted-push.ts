@@ -91,6 +91,7 @@ export function scriptedPush(): ScriptedPush {
               return { outcome: 'pending', dueAt: new Date(time.now()), moreDue };
             },
             snooze: () => Promise.reject(new Error('a push does not snooze')),
+            escalate: () => Promise.reject(new Error('a push does not ask')),
           },
         },
         {

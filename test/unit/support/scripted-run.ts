@@ -6,6 +6,7 @@ import { handlerRegistry } from '../../../shared/handler-registry.ts';
 import type { ClaimedJob } from '../../../shared/queue/claimed-job.ts';
 import type { BeginEffectInput, BeginEffectOutcome } from '../../../shared/queue/begin-effect.ts';
 import type { CompleteInput, CompleteOutcome } from '../../../shared/queue/complete.ts';
+import type { EscalateInput, EscalateOutcome } from '../../../shared/queue/escalate.ts';
 import type { FailInput, FailOutcome } from '../../../shared/queue/fail.ts';
 import type { GiveBackOutcome } from '../../../shared/queue/given-back.ts';
 import type { HeartbeatInput, HeartbeatOutcome } from '../../../shared/queue/heartbeat.ts';
@@ -26,6 +27,7 @@ export interface Script {
   heartbeat: (input: HeartbeatInput) => Promise<HeartbeatOutcome>;
   complete: (input: CompleteInput) => Promise<CompleteOutcome>;
   fail: (input: FailInput) => Promise<FailOutcome>;
+  escalate: (input: EscalateInput) => Promise<EscalateOutcome>;
   snooze: (input: SnoozeInput) => Promise<GiveBackOutcome>;
   beginEffect: (input: BeginEffectInput) => Promise<BeginEffectOutcome>;
   settleEffect: (input: SettleEffectInput) => Promise<SettleEffectOutcome>;
@@ -40,6 +42,7 @@ export interface ScriptedRun {
     readonly heartbeat: HeartbeatInput[];
     readonly complete: CompleteInput[];
     readonly fail: FailInput[];
+    readonly escalate: EscalateInput[];
     readonly snooze: SnoozeInput[];
     readonly beginEffect: BeginEffectInput[];
     readonly settleEffect: SettleEffectInput[];
@@ -65,6 +68,7 @@ export function scriptedRun(): ScriptedRun {
     heartbeat: [],
     complete: [],
     fail: [],
+    escalate: [],
     snooze: [],
     beginEffect: [],
     settleEffect: [],
@@ -78,6 +82,7 @@ export function scriptedRun(): ScriptedRun {
     }),
     complete: async () => ({ outcome: 'succeeded', moreDue: false }),
     fail: async () => ({ outcome: 'pending', dueAt: new Date(time.now() + 1000), moreDue: false }),
+    escalate: async () => ({ outcome: 'escalated', moreDue: false }),
     snooze: async ({ delayMs }) => ({
       outcome: 'pending',
       dueAt: new Date(time.now() + delayMs),
@@ -120,6 +125,10 @@ export function scriptedRun(): ScriptedRun {
             fail: (input) => {
               calls.fail.push(input);
               return script.fail(input);
+            },
+            escalate: (input) => {
+              calls.escalate.push(input);
+              return script.escalate(input);
             },
             snooze: (input) => {
               calls.snooze.push(input);
