@@ -27,7 +27,7 @@ alter table leasehold.dead_letters
   add column held_by text constraint held_by_length check (char_length(held_by) between 1 and 200),
   add column held_since timestamptz,
   add column held_until timestamptz;
-create index dead_letters_escalated on leasehold.dead_letters (queue, dead_at) where state = 'escalated';
+create index dead_letters_escalated on leasehold.dead_letters (queue, dead_at, job_id) where state = 'escalated';
 create index dead_letters_escalated_by_age on leasehold.dead_letters (dead_at, job_id) where state = 'escalated';
 create unique index dead_letters_claim_id on leasehold.dead_letters (claim_id) where claim_id is not null;
 
