@@ -51,7 +51,7 @@ describe('a list of jobs', () => {
     text: string,
     next: string | null,
   ): { rows: ReturnType<typeof jobRow>[]; next: string | null } => ({
-    rows: [...text].map((id) => jobRow(id)),
+    rows: text.split('').map((id) => jobRow(id)),
     next,
   });
 

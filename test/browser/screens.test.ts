@@ -36,10 +36,13 @@ const SCREENS: Readonly<
   dead: () => ['/board/dead', 'template_missing'],
   queue: () => ['/board/queues/refunds', 'a person is asked'],
   schedules: () => ['/board/schedules', 'nightly-import'],
-  activity: () => ['/board/activity', 'Quiet since'],
+  activity: () => ['/board/activity', 'Activity'],
   past: ({ before }) => [`/board/history?at=${before.toISOString()}`, 'As it was at'],
   outbox: () => ['/board/outbox', 'No event is quarantined'],
 };
+
+/** Screens on which things happen. */
+const STIRRED = new Set(['overview', 'activity']);
 
 withBrowser('the screens of the board', () => {
   let board: BoardHarness;
@@ -64,6 +67,10 @@ withBrowser('the screens of the board', () => {
       await person.page.goto(path);
       await person.page.getByText(sign).first().waitFor();
       await person.page.getByText('Live', { exact: true }).waitFor();
+      if (STIRRED.has(name)) {
+        await sample.stir();
+        await person.page.getByRole('listitem').filter({ hasText: 'Progress' }).nth(1).waitFor();
+      }
       if (KEEP) await person.page.screenshot({ path: join(FOLDER, `${name}-${look}.png`) });
       expect(await seriousFaults(person.page)).toEqual([]);
       expect(await overflow(person.page)).toBe(0);

@@ -54,6 +54,9 @@ function Frame() {
   const shortcuts = useShortcuts();
   useEffect(() => {
     document.title = `${titleOf(here)} · Leasehold`;
+    document
+      .querySelector('.side [aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     if (seen.current === where) return;
     seen.current = where;
     scrollTo(0, 0);

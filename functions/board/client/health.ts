@@ -63,8 +63,9 @@ export function withSwitches(seen: Overview, events: readonly BoardEvent[]): Ove
 
 function pauseOf({ type, at, actor, details }: BoardEvent): QueueHealth['paused'] {
   if (type === 'resumed') return null;
-  const given: Readonly<Record<string, unknown>> =
-    typeof details === 'object' && details !== null ? { ...details } : {};
-  const reason = typeof given['reason'] === 'string' ? given['reason'] : null;
-  return { since: at, by: actor, reason };
+  const reason =
+    typeof details === 'object' && details !== null && 'reason' in details
+      ? (details['reason'] as unknown)
+      : null;
+  return { since: at, by: actor, reason: typeof reason === 'string' ? reason : null };
 }

@@ -52,10 +52,11 @@ export function queuePath(name: string): string {
 
 /** Empty and missing values are left out. */
 export function withQuery(path: string, query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [[name, value]],
-  );
-  const text = new URLSearchParams(Object.fromEntries(given)).toString();
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') given.append(name, value);
+  }
+  const text = given.toString();
   return text === '' ? path : `${path}?${text}`;
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'hono/jsx/dom';
 
-import { clockTime, localInput, shortId, wholeNumber } from './format.ts';
+import { clockTime, localInput, sentence, shortId, wholeNumber } from './format.ts';
 import { useBoard, useLoaded } from './hooks.ts';
 import { Empty, Failure, Link, Loading, PageTitle, StateBadge, stateWord } from './parts.tsx';
 import { jobPath, pathTo, withQuery } from './router.ts';
@@ -9,10 +9,9 @@ import type { PastBoard } from './wire.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const STEPS = [
-  ['1 minute ago', HOUR_MS / 60],
-  ['10 minutes ago', HOUR_MS / 6],
-  ['1 hour ago', HOUR_MS],
-  ['1 day ago', 24 * HOUR_MS],
+  ['A minute ago', HOUR_MS / 60],
+  ['An hour ago', HOUR_MS],
+  ['A day ago', 24 * HOUR_MS],
 ] as const;
 
 /** The board as it was at a chosen moment, out of the event log. */
@@ -41,6 +40,8 @@ export function HistoryView({ query }: { readonly query: Readonly<Record<string,
             }}
           />
         </label>
+        <QueueSelect queue={queue} change={change} />
+        <StateSelect state={state} change={change} />
         {STEPS.map(([name, ms]) => (
           <button
             key={name}
@@ -51,8 +52,6 @@ export function HistoryView({ query }: { readonly query: Readonly<Record<string,
             {name}
           </button>
         ))}
-        <QueueSelect queue={queue} change={change} />
-        <StateSelect state={state} change={change} />
       </div>
       {at === undefined ? (
         <Empty title="Choose a moment">
@@ -141,7 +140,9 @@ function Past(filter: {
             {jobs.map((job) => (
               <tr key={job.id}>
                 <th scope="row">
-                  <Link to={jobPath(job.id)}>{job.type}</Link>{' '}
+                  <Link to={jobPath(job.id)} class="row-name">
+                    {job.type}
+                  </Link>{' '}
                   <span class="quiet">
                     {job.queue} · <span class="mono">{shortId(job.id)}</span>
                   </span>
@@ -151,7 +152,7 @@ function Past(filter: {
                 </td>
                 <td data-label="Attempt">{job.attempt}</td>
                 <td data-label="Held by">
-                  {job.owner === null ? (job.reason ?? '') : job.owner}
+                  {job.owner === null ? sentence(job.reason ?? '') : job.owner}
                   {job.progress === null ? '' : ` · ${job.progress}`}
                 </td>
               </tr>

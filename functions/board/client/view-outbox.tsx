@@ -120,7 +120,7 @@ function Numbers({ metrics }: { readonly metrics: OutboxMetrics }) {
         </dd>
       </div>
       <div class="total">
-        <dt>Published, 5 min</dt>
+        <dt>Published lately</dt>
         <dd class="figure">{wholeNumber(metrics.last_minutes.published)}</dd>
       </div>
     </dl>

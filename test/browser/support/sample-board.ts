@@ -10,6 +10,8 @@ export interface SampleBoard {
   readonly asked: string;
   /** What was so a moment before the last deeds. */
   readonly before: Date;
+  /** Lets agents do a few things, so that there is something to see. */
+  stir(): Promise<void>;
 }
 
 const QUICK = { backoff_base_ms: 0, backoff_cap_ms: 0 };
@@ -49,7 +51,7 @@ export async function fillBoard(harness: BoardHarness): Promise<SampleBoard> {
   for (let at = 0; at < 6; at += 1) await add('imports', 'import.products', { tags: ['nightly'] });
   const before = new Date();
   const running = await work(agent, 'imports', '3,200 of 8,000 products');
-  await work(other, 'imports', 'reading the catalogue');
+  const busy = await work(other, 'imports', 'reading the catalogue');
   await agent.call('POST', '/v1/queues/emails/pause', { reason: 'the mail provider is down' });
   await agent.call('PUT', '/v1/schedules/nightly-import', {
     cron: '15 3 * * *',
@@ -58,6 +60,12 @@ export async function fillBoard(harness: BoardHarness): Promise<SampleBoard> {
     type: 'import.products',
     payload: {},
   });
+  let pages = 0;
+  const stir = async (): Promise<void> => {
+    await busy.progress(`page ${(pages += 1)} of 60`);
+    await add('invoices', 'invoice.archive', { delay_seconds: 5400 });
+    await busy.progress(`page ${(pages += 1)} of 60`);
+  };
   // Ages as of a working day: the log cannot be changed, so only what is not in it.
   const { pool } = harness.deployment.database;
   await pool.query(`
@@ -66,7 +74,7 @@ export async function fillBoard(harness: BoardHarness): Promise<SampleBoard> {
     update leasehold.dead_letters set dead_at = dead_at - interval '5 hours' where state = 'dead';
     update leasehold.dead_letters set dead_at = dead_at - interval '26 minutes' where state = 'escalated';
   `);
-  return { running: running.id, retried, dead, escalated, asked, before };
+  return { running: running.id, retried, dead, escalated, asked, before, stir };
 }
 
 async function work(agent: Agent, queue: string, marker: string): Promise<HeldJob> {
