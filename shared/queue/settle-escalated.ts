@@ -61,7 +61,10 @@ export async function settleEscalated(
       return { outcome: 'pending', dueAt: row.due_at };
     case 'dedup_key_taken':
       return { outcome: 'dedup_key_taken', clash: row.clash };
-    default:
+    case 'succeeded':
+    case 'cancelled':
+    case 'escalated':
+    case 'lease_lost':
       return { outcome: row.outcome };
   }
 }
@@ -72,7 +75,8 @@ function textOf(decision: Decision): string | null {
       return decision.reason;
     case 'release':
       return null;
-    default:
+    case 'complete':
+    case 'send_back':
       return decision.note ?? null;
   }
 }

@@ -33,7 +33,10 @@ export async function actAsPerson(world: World, step: HumanStep): Promise<void> 
       job.hold = 'expired';
       return;
     }
-    default:
+    case 'complete held':
+    case 'send back':
+    case 'discard held':
+    case 'let go':
       return await settleHeld(world, step);
   }
 }

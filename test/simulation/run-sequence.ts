@@ -154,7 +154,12 @@ async function take(world: World, step: Step): Promise<void> {
     case 'heartbeat':
     case 'ask':
       return await report(world, step);
-    default:
+    case 'take':
+    case 'hold expires':
+    case 'complete held':
+    case 'send back':
+    case 'discard held':
+    case 'let go':
       return await actAsPerson(world, step);
   }
 }
