@@ -25,35 +25,39 @@ export interface CatchUpSource {
  */
 export async function catchUp(viewer: Viewer, source: CatchUpSource): Promise<void> {
   const cameWith = viewer.at;
-  await source.ready(viewer);
+  /** The database knows its cursor. */
+  let isKnown = false;
   while (!viewer.gone) {
+    await source.ready(viewer);
     const now = source.place();
     const { at } = viewer;
-    if (now === undefined) return;
+    if (now === undefined) continue;
     if (at === undefined) {
-      viewer.sendStart(now.cursor);
+      if (viewer.isLost) viewer.sendReset(now.cursor);
+      else viewer.sendStart(now.cursor);
       continue;
     }
-    const missed = compareCursors(at, now.cursor) >= 0 ? [] : now.recent.after(at);
-    if (missed !== undefined) {
-      for (const changes of missed) viewer.sendChanges(changes, laterCursor(at, now.cursor));
+    const order = compareCursors(at, now.cursor);
+    const missed = order < 0 ? now.recent.after(at) : [];
+    // Ahead of the feed: hints were lost, or it is of another database.
+    if (missed !== undefined && (order <= 0 || isKnown)) {
+      for (const page of missed) viewer.sendChanges(page, page.cursor);
       viewer.at = laterCursor(at, now.cursor);
       for (const early of now.recent.early()) viewer.sendChanges(early, viewer.at);
-      if (cameWith !== undefined && compareCursors(cameWith, now.cursor) < 0)
-        source.overviewIsDue();
+      if (cameWith !== undefined && cameWith !== viewer.at) source.overviewIsDue();
       viewer.sendStart(viewer.at);
       viewer.live = true;
       return;
     }
     try {
       const page = await source.page(at);
+      isKnown = true;
       // Read after the feed was there, so that it tells all that the feed knew by then.
       const cursor = page.more ? page.place.cursor : laterCursor(page.place.cursor, now.cursor);
       viewer.sendChanges({ events: page.events.filter(isAfter(at)), jobs: page.jobs }, cursor);
     } catch (error) {
       if (error instanceof LeaseholdError && error.code === 'invalid_request') {
-        viewer.at = undefined;
-        viewer.sendReset();
+        viewer.sendReset(now.cursor);
       } else {
         await source.rest(viewer);
       }

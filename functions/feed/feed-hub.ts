@@ -17,7 +17,6 @@ import type { LogChangesPage, LogPlace } from '../../shared/queue/log-changes.ts
 import { catchUp } from './catch-up.ts';
 import type { LiveFeed, ViewerRequest } from './live-feed.ts';
 import { compareCursors, laterCursor } from './log-order.ts';
-import { queueFilter } from './queue-filter.ts';
 import { RecentChanges, isAfter } from './recent-changes.ts';
 import { Viewer } from './viewer.ts';
 import type { SharedTexts } from './viewer.ts';
@@ -85,13 +84,11 @@ export class FeedHub implements LiveFeed {
     const boundAt = clock.now() + Math.min(maxStreamMs, MAX_STREAM_MS);
     const { endsAt = NEVER } = request;
     const viewer = new Viewer({
-      filter: queueFilter(request),
+      request,
       endsAt: Math.min(boundAt, endsAt),
       endReason: endsAt < boundAt ? 'token' : 'time',
       onGone: (gone) => this.#forget(gone),
     });
-    viewer.at = request.cursor;
-    if (request.lost === true) viewer.sendReset();
     // Where the log ended for viewers of long ago is not where it ends now.
     if (this.#viewers.size === 0) this.#place = undefined;
     this.#viewers.add(viewer);

@@ -3,7 +3,7 @@ import type { LogChangesPage } from '../../shared/queue/log-changes.ts';
 import type { LogChanges, LogEvent } from '../../shared/queue/log-event.ts';
 import { compareCursors } from './log-order.ts';
 
-interface Kept extends LogChanges {
+export interface KeptChanges extends LogChanges {
   /** All settled events up to here are in this page or before it. */
   readonly cursor: string;
 }
@@ -15,7 +15,7 @@ interface Kept extends LogChanges {
 export class RecentChanges {
   /** Everything settled after this cursor is kept. */
   #from: string;
-  readonly #pages: Kept[] = [];
+  readonly #pages: KeptChanges[] = [];
   #events = 0;
   /** Given early, and not settled yet. */
   #early: LogChanges[] = [];
@@ -46,11 +46,11 @@ export class RecentChanges {
   }
 
   /** What is kept after a cursor; undefined: more than that is missing. */
-  after(cursor: string): readonly LogChanges[] | undefined {
+  after(cursor: string): readonly KeptChanges[] | undefined {
     if (compareCursors(cursor, this.#from) < 0) return undefined;
     return this.#pages
       .filter((page) => compareCursors(page.cursor, cursor) > 0)
-      .map(({ events, jobs }) => ({ events: events.filter(isAfter(cursor)), jobs }));
+      .map((page) => ({ ...page, events: page.events.filter(isAfter(cursor)) }));
   }
 
   early(): readonly LogChanges[] {

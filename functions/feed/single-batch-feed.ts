@@ -3,7 +3,6 @@ import { FEED_PACE_MS, MAX_FEED_EVENTS, MAX_SINGLE_BATCH_PAGES } from '../../sha
 import type { Sql } from '../../shared/ports.ts';
 import { logChanges } from '../../shared/queue/log-changes.ts';
 import type { LiveFeed } from './live-feed.ts';
-import { queueFilter } from './queue-filter.ts';
 import { isAfter } from './recent-changes.ts';
 import { Viewer } from './viewer.ts';
 
@@ -16,21 +15,17 @@ export function createSingleBatchFeed({ sql }: { readonly sql: Sql }): LiveFeed 
     changed: () => undefined,
     open: async (request) => {
       const viewer = new Viewer({
-        filter: queueFilter(request),
+        request,
         endsAt: 0,
         endReason: 'time',
         onGone: () => undefined,
       });
-      if (request.lost === true) viewer.sendReset();
-      viewer.at = request.cursor;
       try {
         await sendBatch(sql, viewer);
       } catch (error) {
         if (!(error instanceof LeaseholdError) || error.code !== 'invalid_request') throw error;
         // The cursor is of another database.
-        viewer.sendReset();
-        viewer.at = undefined;
-        await sendBatch(sql, viewer);
+        await sendBatch(sql, viewer, true);
       }
       viewer.handOver(FEED_PACE_MS);
       return viewer.stream;
@@ -38,14 +33,15 @@ export function createSingleBatchFeed({ sql }: { readonly sql: Sql }): LiveFeed 
   };
 }
 
-async function sendBatch(sql: Sql, viewer: Viewer): Promise<void> {
+async function sendBatch(sql: Sql, viewer: Viewer, anew = viewer.isLost): Promise<void> {
   for (let pages = 1; pages <= MAX_SINGLE_BATCH_PAGES; pages += 1) {
-    const { at } = viewer;
+    const at = anew ? undefined : viewer.at;
     const page = await logChanges(sql, {
       limit: MAX_FEED_EVENTS,
       ...(at === undefined ? {} : { place: { cursor: at } }),
     });
-    if (at === undefined) viewer.sendStart(page.place.cursor);
+    if (anew) viewer.sendReset(page.place.cursor);
+    else if (at === undefined) viewer.sendStart(page.place.cursor);
     else {
       const events = page.events.filter(isAfter(at));
       viewer.sendChanges({ events, jobs: page.jobs }, page.place.cursor);

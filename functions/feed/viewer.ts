@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../shared/json-value.ts';
 import { MAX_STREAM_BACKLOG_BYTES } from '../../shared/limits.ts';
 import type { LogChanges } from '../../shared/queue/log-event.ts';
-import { filteredChanges, filteredOverview } from './queue-filter.ts';
+import type { ViewerRequest } from './live-feed.ts';
+import { filteredChanges, filteredOverview, queueFilter } from './queue-filter.ts';
 import type { QueueFilter } from './queue-filter.ts';
 import { sseHeartbeat, sseMessage } from './server-sent-events.ts';
 
@@ -9,7 +10,7 @@ import { sseHeartbeat, sseMessage } from './server-sent-events.ts';
 export type SharedTexts = Map<string, Uint8Array | undefined>;
 
 export interface ViewerOptions {
-  readonly filter: QueueFilter;
+  readonly request: ViewerRequest;
   /** Local milliseconds at which the stream ends. */
   readonly endsAt: number;
   /** Why it ends then. */
@@ -30,12 +31,17 @@ export class Viewer {
   live = false;
   gone = false;
   #hasSent = false;
+  /** It came with something that is no place in this log. */
+  readonly isLost: boolean;
   readonly #onGone: (viewer: Viewer) => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #drained: (() => void) | undefined;
 
-  constructor({ filter, endsAt, endReason, onGone }: ViewerOptions) {
-    this.filter = filter;
+  constructor({ request, endsAt, endReason, onGone }: ViewerOptions) {
+    const { cursor, lost = false } = request;
+    this.filter = queueFilter(request);
+    this.at = cursor;
+    this.isLost = lost;
     this.endsAt = endsAt;
     this.endReason = endReason;
     this.#onGone = onGone;
@@ -72,10 +78,10 @@ export class Viewer {
     this.#send(sseMessage({ event: 'change', data: { events: [], jobs: [] }, id: cursor }));
   }
 
-  /** What the viewer has is of another database, or cannot be found any more: it reads everything anew. */
-  sendReset(): void {
-    this.#send(sseMessage({ event: 'reset', data: {} }));
-    this.#hasSent = false;
+  /** What the viewer has is of another log: it reads everything anew, and the stream goes on from here. */
+  sendReset(cursor: string): void {
+    this.#send(sseMessage({ event: 'reset', data: {}, id: cursor }));
+    this.at = cursor;
   }
 
   sendOverview(overview: JsonObject, texts: SharedTexts): void {

@@ -1,0 +1,208 @@
+/** One reader for all viewers: what they get, what they miss (nothing), and what it costs the database. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { ViewerRequest } from '../../functions/feed/live-feed.ts';
+import { webClock } from '../../functions/web-ports.ts';
+import { MAX_RETURN_MS, MIN_RETURN_MS, STREAM_HEARTBEAT_MS } from '../../shared/limits.ts';
+import { added } from '../sql/support/lease-core.ts';
+import { createSteppedTime } from '../routes/support/stepped-time.ts';
+import { createHubWorld } from './support/hub-world.ts';
+import type { HubWorld, TestHub } from './support/hub-world.ts';
+import type { TestViewer } from './support/viewer.ts';
+
+let world: HubWorld;
+beforeAll(async () => {
+  world = await createHubWorld();
+});
+afterAll(() => world.close());
+
+/** Adds a job, and tells the feed of it. */
+async function adds({ hub }: TestHub, queue = 'live'): Promise<string> {
+  const id = await added(world.sql, { queue });
+  hub.changed();
+  return id;
+}
+
+const created = (viewer: TestViewer): (string | null)[] =>
+  viewer.events.filter(({ type }) => type === 'created').map((event) => event.job_id);
+
+describe('a feed with viewers', () => {
+  test('S2.7 reads the same for 200 viewers as for one, counted at the endpoint', async () => {
+    const feed = world.hub({ overview: async () => ({ queues: [] }) });
+    const readsOf = async (viewers: readonly TestViewer[]): Promise<number> => {
+      const before = world.http.endpoint.requests;
+      for (let round = 0; round < 10; round += 1) {
+        const id = await adds(feed);
+        await Promise.all(viewers.map((viewer) => viewer.sees(id)));
+      }
+      return world.http.endpoint.requests - before;
+    };
+    const one = await feed.watch();
+    const alone = await readsOf([one]);
+    const before = world.http.endpoint.requests;
+    const many = await Promise.all(Array.from({ length: 199 }, async () => await feed.watch()));
+    expect(world.http.endpoint.requests - before).toBe(0);
+    const together = await readsOf([one, ...many]);
+    // The job, and the look that its hint brings.
+    expect(alone).toBe(2 * 10);
+    expect(together).toBe(2 * 10);
+    for (const viewer of many) expect(created(viewer)).toEqual(created(one).slice(10));
+    await Promise.all([one, ...many].map((viewer) => viewer.leave()));
+  }, 60_000);
+
+  test('S2.7 nothing is read without a hint, and nothing for viewers that have left', async () => {
+    const feed = world.hub({ overview: async () => ({ queues: [] }) });
+    await added(world.sql, { queue: 'live' });
+    feed.hub.changed();
+    expect(feed.reads.changes).toBe(0);
+    const viewer = await feed.watch();
+    await viewer.sees(await adds(feed));
+    const read = feed.reads.changes;
+    await viewer.leave();
+    expect(feed.hub.viewers).toBe(0);
+    await adds(feed);
+    expect(feed.reads.changes).toBe(read);
+  });
+
+  test('a stream starts now, and says first where', async () => {
+    const feed = world.hub();
+    const earlier = await added(world.sql, { queue: 'live' });
+    const viewer = await feed.watch();
+    expect(viewer.messages[0]).toMatchObject({ event: 'change', data: { events: [], jobs: [] } });
+    expect(viewer.messages[0]?.id).toMatch(/^\d+_j0$/);
+    const id = await adds(feed);
+    expect(await viewer.sees(id)).toMatchObject({ queue: 'live', actor: 'test' });
+    expect(created(viewer)).not.toContain(earlier);
+    const change = viewer.messages.find(
+      ({ event, data }) => event === 'change' && JSON.stringify(data).includes(id),
+    );
+    expect(change?.data).toMatchObject({ jobs: [{ id, state: 'pending', queue: 'live' }] });
+    expect(JSON.stringify(change?.data)).not.toContain('a@example.com');
+    await viewer.leave();
+  });
+
+  test('S2.7 who comes back gets what was missed, in order, from memory where it can be', async () => {
+    const feed = world.hub();
+    const stays = await feed.watch();
+    const cut = await feed.watch();
+    const seen = await adds(feed);
+    await cut.sees(seen);
+    const cursor = cut.lastEventId() ?? '';
+    await cut.leave();
+    const missed = [];
+    for (let i = 0; i < 3; i += 1) {
+      missed.push(await adds(feed));
+      await stays.sees(missed.at(-1) ?? '');
+    }
+    const before = feed.reads.changes;
+    const back = await feed.watch({ cursor });
+    await back.sees(missed[2] ?? '');
+    expect(feed.reads.changes).toBe(before);
+    const next = await adds(feed);
+    await back.sees(next);
+    expect(created(back)).toEqual([...missed, next]);
+    await Promise.all([stays.leave(), back.leave()]);
+  });
+
+  test('S2.7 who comes back to a feed that knows nothing is brought up from the log, page by page', async () => {
+    const first = world.hub();
+    const viewer = await first.watch();
+    await viewer.sees(await adds(first));
+    const cursor = viewer.lastEventId() ?? '';
+    await viewer.leave();
+    const missed: string[] = [];
+    for (let i = 0; i < 450; i += 1) missed.push(await added(world.sql, { queue: 'live' }));
+    const feed = world.hub();
+    const [a, b] = await Promise.all([feed.watch({ cursor }), feed.watch({ cursor })]);
+    // Changes go on while they catch up.
+    const live = await adds(feed);
+    await Promise.all([a?.sees(live), b?.sees(live)]);
+    for (const back of [a, b]) {
+      expect(new Set(created(back as TestViewer)).size).toBe(created(back as TestViewer).length);
+      expect(created(back as TestViewer)).toEqual([...missed, live]);
+    }
+    // Where the log ends, three pages for both of them, and the look for the change.
+    expect(feed.reads.changes).toBeLessThanOrEqual(6);
+    await Promise.all([a?.leave(), b?.leave()]);
+  });
+
+  test('shows a viewer its queues alone, in changes and overviews', async () => {
+    const feed = world.hub();
+    const all = await feed.watch();
+    const limited = await feed.watch({ queues: ['mine', 'ours'] });
+    const narrow = await feed.watch({ queues: ['mine', 'ours'], queue: 'ours' });
+    await adds(feed, 'theirs');
+    const mine = await adds(feed, 'mine');
+    const ours = await adds(feed, 'ours');
+    await Promise.all([all.sees(ours), limited.sees(ours), narrow.sees(ours)]);
+    expect(created(all)).toHaveLength(3);
+    expect(created(limited)).toEqual([mine, ours]);
+    expect(created(narrow)).toEqual([ours]);
+    const shown = async (viewer: TestViewer): Promise<unknown> => {
+      await viewer.until(({ messages }) => overviewNames(messages.at(-1)).includes('ours'));
+      return overviewNames(viewer.messages.at(-1));
+    };
+    expect(await shown(limited)).toEqual(expect.not.arrayContaining(['theirs']));
+    expect(await shown(narrow)).toEqual(['ours']);
+    const text = JSON.stringify([...limited.messages, ...narrow.messages]);
+    expect(text).not.toContain('theirs');
+    await Promise.all([all, limited, narrow].map((viewer) => viewer.leave()));
+  });
+
+  test('a cursor of another database is answered with a reset, and the stream goes on from now', async () => {
+    const feed = world.hub();
+    for (const request of [{ cursor: '999999999999_j1' }, { lost: true }] as ViewerRequest[]) {
+      const viewer = await feed.watch(request);
+      expect(viewer.messages[0]).toMatchObject({ event: 'reset' });
+      const id = await adds(feed);
+      await viewer.sees(id);
+      expect(created(viewer)).toEqual([id]);
+      await viewer.leave();
+    }
+  });
+
+  test('a look that fails is made again; nobody misses anything and nobody is cut', async () => {
+    const feed = world.hub();
+    const viewer = await feed.watch();
+    world.http.endpoint.faults.next({ kind: 'sql_error', code: 'XX000' }, { match: /log_changes/ });
+    const id = await adds(feed);
+    await viewer.sees(id);
+    expect(world.log.events).toContain('feed_read_failed');
+    await viewer.leave();
+  });
+});
+
+describe('the end of a stream', () => {
+  test('comes in its time with a hand-over, and when to come back; heartbeats until then', async () => {
+    const time = createSteppedTime();
+    const feed = world.hub({ ...time, maxStreamMs: 2.5 * STREAM_HEARTBEAT_MS });
+    const viewer = await feed.watch();
+    for (const beats of [1, 2]) {
+      const pause = await time.nextPause();
+      expect(pause.milliseconds).toBeLessThanOrEqual(STREAM_HEARTBEAT_MS);
+      pause.end();
+      await viewer.until((seen) => seen.comments() === beats);
+    }
+    (await time.nextPause()).end();
+    await viewer.ended();
+    expect(viewer.messages.at(-1)).toMatchObject({ event: 'hand_over', data: { reason: 'time' } });
+    expect(viewer.retryMs()).toBe((MIN_RETURN_MS + MAX_RETURN_MS) / 2);
+    expect(feed.hub.viewers).toBe(0);
+  });
+
+  test('comes with the end of the token', async () => {
+    const time = createSteppedTime();
+    const feed = world.hub(time);
+    const viewer = await feed.watch({ endsAt: webClock.now() + 4000 });
+    const pause = await time.nextPause();
+    expect(pause.milliseconds).toBeLessThanOrEqual(4000);
+    pause.end();
+    await viewer.ended();
+    expect(viewer.messages.at(-1)).toMatchObject({ event: 'hand_over', data: { reason: 'token' } });
+  });
+});
+
+function overviewNames(message: { event: string; data: unknown } | undefined): string[] {
+  if (message?.event !== 'overview') return [];
+  return (message.data as { queues: { name: string }[] }).queues.map(({ name }) => name);
+}
