@@ -11,7 +11,12 @@ import { withBrowser } from './support/chromium.ts';
 import { fillBoard, type SampleBoard } from './support/sample-board.ts';
 
 const FOLDER = join(ROOT, 'docs/screens');
-const KEEP = process.env['SCREENS'] === 'keep';
+/** Of these a picture is kept. */
+const KEPT = new Set(
+  process.env['SCREENS'] === 'keep'
+    ? ['overview', 'jobs', 'job', 'for-people', 'dead', 'queue']
+    : [],
+);
 
 const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
   light: { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
@@ -50,7 +55,7 @@ withBrowser('the screens of the board', () => {
   beforeAll(async () => {
     board = await createBoardHarness();
     sample = await fillBoard(board);
-    if (KEEP) mkdirSync(FOLDER, { recursive: true });
+    if (KEPT.size > 0) mkdirSync(FOLDER, { recursive: true });
   });
   afterAll(() => board.close());
 
@@ -71,7 +76,8 @@ withBrowser('the screens of the board', () => {
         await sample.stir();
         await person.page.getByRole('listitem').filter({ hasText: 'Progress' }).nth(1).waitFor();
       }
-      if (KEEP) await person.page.screenshot({ path: join(FOLDER, `${name}-${look}.png`) });
+      if (KEPT.has(name))
+        await person.page.screenshot({ path: join(FOLDER, `${name}-${look}.png`) });
       expect(await seriousFaults(person.page)).toEqual([]);
       expect(await overflow(person.page)).toBe(0);
       expect(person.complaints.slice(complained)).toEqual([]);

@@ -56,7 +56,7 @@ function Frame() {
     document.title = `${titleOf(here)} · Leasehold`;
     document
       .querySelector('.side [aria-current]')
-      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' });
     if (seen.current === where) return;
     seen.current = where;
     scrollTo(0, 0);
