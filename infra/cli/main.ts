@@ -1,4 +1,5 @@
 /** `npm run cli -- <command>` and `npx leasehold <command>`. See `npm run -s cli -- --help`. */
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
 
@@ -31,8 +32,10 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
 
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stdout });
+  // Ctrl-D and a closed terminal are no answer.
+  const closed = once(lines, 'close').then(() => '');
   try {
-    return await lines.question(question);
+    return await Promise.race([lines.question(question), closed]);
   } finally {
     lines.close();
   }

@@ -11,9 +11,9 @@ const UNITS = [
  * @example durationText(3_725_000) // '1 h 2 min'
  */
 export function durationText(ms: number): string {
+  if (Math.abs(ms) < 1000) return `${Math.round(Math.abs(ms))} ms`;
   let seconds = Math.round(Math.abs(ms) / 1000);
   const at = UNITS.findIndex(([, size]) => seconds >= size);
-  if (at === -1) return '0 s';
   const parts: string[] = [];
   for (const [unit, size] of UNITS.slice(at, at + 2)) {
     const count = Math.floor(seconds / size);
@@ -23,9 +23,10 @@ export function durationText(ms: number): string {
   return parts.join(' ');
 }
 
-/** `in 5 min` or `5 min ago`. */
+/** `in 5 min`, `now` or `5 min ago`. */
 export function relativeText(instant: string, nowMs: number): string {
   const ms = Date.parse(instant) - nowMs;
   if (Number.isNaN(ms)) return instant;
+  if (Math.abs(ms) < 1000) return 'now';
   return ms > 0 ? `in ${durationText(ms)}` : `${durationText(ms)} ago`;
 }

@@ -57,6 +57,23 @@ describe('the process', () => {
   });
 });
 
+describe('a process that goes on', () => {
+  test('is ended by Ctrl-C with 130', async () => {
+    const env = { PATH: process.env['PATH'], LEASEHOLD_URL: cli.url, LEASEHOLD_TOKEN: cli.token };
+    // From the first event on, so that there is one to show.
+    const { id } = await cli.client.enqueue({ queue: 'first', type: 'try', payload: 1 });
+    const { events } = await cli.client.log.read({ limit: 1 });
+    await cli.client.cancel(id);
+    const since = events[0]?.cursor ?? '';
+    const running = spawn(BIN, ['tail', '--since', since], { cwd: folder, env });
+    const ended = once(running, 'exit');
+    const seen = once(running.stdout, 'data');
+    await seen;
+    running.kill('SIGINT');
+    expect((await ended)[0]).toBe(130);
+  });
+});
+
 describe('every command', () => {
   /** `dead redrive`, `get`, … */
   function namesOf(command: Command, prefix: string): string[] {

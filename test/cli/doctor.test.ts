@@ -75,7 +75,6 @@ describe('doctor', () => {
       'database.autovacuum',
       'database.old_snapshots',
       'database.transaction_ids',
-      'database.tick',
       'database.due_work',
     ]);
   });
@@ -175,7 +174,7 @@ describe('doctor', () => {
       'alter table leasehold.job_state reset (autovacuum_enabled)',
     ],
     [
-      'database.tick',
+      'service.tick',
       'warn',
       /cron or schedule/,
       `update leasehold.turns set taken_at = now() - interval '3 hours' where name = 'tick'`,
@@ -328,6 +327,15 @@ describe('the service and its variables', () => {
     expect(out).not.toContain('too-short-secret');
     const none = await cli.run(['doctor', '--env-file', 'nowhere'], { folder });
     expect(none).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('without the service, the database tells of the last scheduled pass', async () => {
+    const { findings } = await doctor({
+      env: { LEASEHOLD_TOKEN: '', LEASEHOLD_URL: 'https://jobs.example.com' },
+    });
+    const checks = findings.map(({ check }) => check);
+    expect(checks).toContain('database.tick');
+    expect(checks).not.toContain('service.tick');
   });
 
   test('warnings end with 1 only when they are asked to', async () => {

@@ -28,12 +28,17 @@ export async function runChecks(
   const settings = settingsOf(terminal, envFile);
   const connection = connectionOrReason(cli);
   const isLocal = typeof connection !== 'string' && connection.isLocal;
+  const service =
+    typeof connection === 'string'
+      ? [skipped('service', 'it is not known where the service is', connection)]
+      : await guarded('service', () => checkService(connection, terminal.now));
+  const database = await databaseFindings(databaseUrlOf(settings, isLocal), terminal.now);
+  // Both know of the last scheduled pass; once is enough.
+  const toldTick = service.some(({ check }) => check === 'service.tick');
   return [
     ...checkConfig(settings),
-    ...(typeof connection === 'string'
-      ? [skipped('service', 'it is not known where the service is', connection)]
-      : await guarded('service', () => checkService(connection, terminal.now))),
-    ...(await databaseFindings(databaseUrlOf(settings, isLocal), terminal.now)),
+    ...service,
+    ...database.filter(({ check }) => !toldTick || check !== 'database.tick'),
   ];
 }
 
