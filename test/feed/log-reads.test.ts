@@ -21,7 +21,7 @@ afterAll(() => db.drop());
 /** Ends of transactions that are open. */
 const open = new Set<(how: 'rollback') => Promise<void>>();
 afterEach(async () => {
-  for (const end of [...open]) await end('rollback');
+  for (const end of open) await end('rollback');
 });
 
 interface OpenEnqueue {

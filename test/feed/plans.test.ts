@@ -117,7 +117,8 @@ test('S2.7 a look does not walk what came early an hour ago', async () => {
     const { rows } = await client.query<{ page: { cursor: string; seen: string } }>(
       'select leasehold.log_changes(null, null, 1) as page',
     );
-    let { cursor, seen } = rows[0]?.page ?? { cursor: '', seen: '' };
+    const cursor = rows[0]?.page.cursor ?? '';
+    let seen = rows[0]?.page.seen ?? '';
     await addHistory();
     // Whatever came early is given, page by page.
     for (let isMore = true; isMore;) {
