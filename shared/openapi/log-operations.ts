@@ -78,7 +78,7 @@ export const LOG_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'Follow the event log live',
     description:
-      'Server-sent events: `change` (events, and the jobs that they are about as they are now; see LogChanges), `overview` (the body of `GET /v1/overview`), `reset` (read everything anew) and `hand_over` (the stream ends; come back with `Last-Event-ID`). A stream that starts without `Last-Event-ID` or `cursor` starts now, and its first `change`, which is empty, says where. An event whose `cursor` is null comes again under the same `id`.',
+      'Server-sent events: `change` (`events` as of `GET /v1/events`, and `jobs`: those that they are about, as rows of `GET /v1/jobs`), `overview` (the body of `GET /v1/overview`), `reset` (read everything anew) and `hand_over` (the stream ends; come back with `Last-Event-ID`). A stream that starts without `Last-Event-ID` or `cursor` starts now, and its first `change`, which is empty, says where. An event whose `cursor` is null comes again under the same `id`.',
     access: 'read',
     database: true,
     query: logStreamQuery,

@@ -20,19 +20,17 @@ describe('EventStreamParser', () => {
 
   test('reads the same as another reader, wherever the text is cut', () => {
     const line = fc.constantFrom(
-      ...[
-        'data: a',
-        'data:b',
-        'data',
-        'event: e',
-        'id: 7',
-        'id',
-        ': c',
-        'retry: 5',
-        'retry: x',
-        'odd: 1',
-        '',
-      ],
+      'data: a',
+      'data:b',
+      'data',
+      'event: e',
+      'id: 7',
+      'id',
+      ': c',
+      'retry: 5',
+      'retry: x',
+      'odd: 1',
+      '',
     );
     const text = fc
       .array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r')), { maxLength: 30 })

@@ -174,7 +174,7 @@ describe('leasehold.job_events_since', () => {
   });
 });
 
-describe('leasehold.log_changes', () => {
+describe('leasehold.log_changes, from leasehold.settled_log and leasehold.early_log', () => {
   test('S2.7 a transaction that stays open holds nobody up, and is not skipped', async () => {
     const start = await place();
     const late = await openEnqueue('open');
