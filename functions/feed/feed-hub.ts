@@ -15,6 +15,7 @@ import {
 import type { Clock, Log, Random, Timer } from '../../shared/ports.ts';
 import type { LogChangesPage, LogPlace } from '../../shared/queue/log-changes.ts';
 import { catchUp } from './catch-up.ts';
+import type { KnownPlace } from './catch-up.ts';
 import type { LiveFeed, ViewerRequest } from './live-feed.ts';
 import { compareCursors, laterCursor } from './log-order.ts';
 import { RecentChanges, isAfter } from './recent-changes.ts';
@@ -27,7 +28,7 @@ export interface FeedHubOptions {
   readonly random: Random;
   readonly log: Log;
   /** A page of changes after a place; without one, where the log ends now. */
-  readonly read: (place?: Pick<LogPlace, 'cursor'> & Partial<LogPlace>) => Promise<LogChangesPage>;
+  readonly read: (place?: KnownPlace) => Promise<LogChangesPage>;
   /** The body of `GET /v1/overview`. */
   readonly overview?: () => Promise<JsonObject>;
   /** Where no hints come: milliseconds between two looks while somebody watches. */
@@ -95,7 +96,7 @@ export class FeedHub implements LiveFeed {
     void catchUp(viewer, {
       place: () => this.#place && { cursor: this.#place.cursor, recent: this.#recent },
       ready: async (of) => await this.#ready(of),
-      page: async (cursor) => await this.#page(cursor),
+      page: async (place) => await this.#page(place),
       overviewIsDue: () => this.#overviewIsDue(),
       rest: async () => void (await pause(this.#options.timer, MAX_FEED_RETRY_MS)),
     });
@@ -124,11 +125,12 @@ export class FeedHub implements LiveFeed {
     for (const wake of waiting) wake();
   }
 
-  async #page(cursor: string): Promise<LogChangesPage> {
-    const asked = this.#pages.get(cursor);
+  async #page(place: KnownPlace): Promise<LogChangesPage> {
+    const key = JSON.stringify(place);
+    const asked = this.#pages.get(key);
     if (asked !== undefined) return await asked;
-    const page = this.#options.read({ cursor }).finally(() => this.#pages.delete(cursor));
-    this.#pages.set(cursor, page);
+    const page = this.#options.read(place).finally(() => this.#pages.delete(key));
+    this.#pages.set(key, page);
     return await page;
   }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../shared/defined.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
 import { FEED_PACE_MS, MAX_FEED_EVENTS, MAX_SINGLE_BATCH_PAGES } from '../../shared/limits.ts';
 import type { Sql } from '../../shared/ports.ts';
@@ -34,11 +35,12 @@ export function createSingleBatchFeed({ sql }: { readonly sql: Sql }): LiveFeed 
 }
 
 async function sendBatch(sql: Sql, viewer: Viewer, anew = viewer.isLost): Promise<void> {
+  let seen: string | undefined;
   for (let pages = 1; pages <= MAX_SINGLE_BATCH_PAGES; pages += 1) {
     const at = anew ? undefined : viewer.at;
     const page = await logChanges(sql, {
       limit: MAX_FEED_EVENTS,
-      ...(at === undefined ? {} : { place: { cursor: at } }),
+      ...(at === undefined ? {} : { place: defined({ cursor: at, seen }) }),
     });
     if (anew) viewer.sendReset(page.place.cursor);
     else if (at === undefined) viewer.sendStart(page.place.cursor);
@@ -48,5 +50,6 @@ async function sendBatch(sql: Sql, viewer: Viewer, anew = viewer.isLost): Promis
       viewer.sendStart(page.place.cursor);
     }
     if (!page.more) return;
+    seen = page.place.seen;
   }
 }

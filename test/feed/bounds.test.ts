@@ -114,7 +114,7 @@ describe('a reader', () => {
     const done = catchUp(one, {
       place: () => ({ cursor: '1_j3', recent: new RecentChanges('1_j3') }),
       ready: async () => undefined,
-      page: async (cursor) => {
+      page: async ({ cursor }) => {
         asked.push(cursor);
         const number = asked.length;
         return page([{ ...event(number), details }], number < 3);

@@ -230,6 +230,20 @@ describe('leasehold.log_changes, from leasehold.settled_log and leasehold.early_
       .toBe(453);
   });
 
+  test('S2.7 a reader that starts now gets nothing early from before, and one that comes back gets all of it', async () => {
+    const start = await place();
+    const late = await openEnqueue('back');
+    await addMany('back', 450);
+    const fresh = await logChanges(db.sql, { limit: 1 });
+    expect((await followOn(fresh.place)).events).toEqual([]);
+    // By its cursor alone, as a viewer brings it.
+    const first = await logChanges(db.sql, { place: { cursor: start.cursor }, limit: 200 });
+    expect(first).toMatchObject({ more: true, place: { cursor: start.cursor } });
+    const last = await added(db.sql, { queue: 'back' });
+    expect(ids((await followOn(first.place)).events)).toContain(last);
+    await late.end('rollback');
+  });
+
   test('shows the jobs as they are in the snapshot of the events, without payloads', async () => {
     const start = await place();
     const id = await added(db.sql, { queue: 'snap', payload: { secret: 'not shown' } });
