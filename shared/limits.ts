@@ -176,6 +176,8 @@ export const MAX_TICK_SCHEDULES = 100;
 export const MAX_TICK_READS = 5;
 /** Schedules decided at one time: Workers allow six open connections. */
 export const MAX_CONCURRENT_FIRINGS = 5;
+/** Ended attempts that an answer about a job shows, the newest: as many as one budget can hold. The event log has all of them. */
+export const MAX_SHOWN_ATTEMPTS = 100;
 /** Slots to come that an answer about a schedule shows. */
 export const SHOWN_SLOTS = 5;
 /** A tick that went well is noted this often, and not each time: the note would become a hot row. */
