@@ -50,6 +50,8 @@ export class FeedHub implements LiveFeed {
   /** How far the log is read; undefined: from where it ends next time that anybody looks. */
   #place: LogPlace | undefined;
   #recent = new RecentChanges('0_j0');
+  /** Something has changed while nobody watched. */
+  #isBehind = false;
   /** Local milliseconds of the next look, of the one before, and of the overview. */
   #lookAt = NEVER;
   #lookedAt = -NEVER;
@@ -75,13 +77,16 @@ export class FeedHub implements LiveFeed {
   }
 
   changed(): void {
-    if (this.#viewers.size === 0) return;
+    if (this.#viewers.size === 0) {
+      this.#isBehind = true;
+      return;
+    }
     this.#lookBy(this.#lookedAt + FEED_GAP_MS);
     this.#startLooks();
   }
 
   async open(request: ViewerRequest): Promise<ReadableStream<Uint8Array>> {
-    const { clock, maxStreamMs = MAX_STREAM_MS } = this.#options;
+    const { clock, paceMs, maxStreamMs = MAX_STREAM_MS } = this.#options;
     const boundAt = clock.now() + Math.min(maxStreamMs, MAX_STREAM_MS);
     const { endsAt = NEVER } = request;
     const viewer = new Viewer({
@@ -90,8 +95,12 @@ export class FeedHub implements LiveFeed {
       endReason: endsAt < boundAt ? 'token' : 'time',
       onGone: (gone) => this.#forget(gone),
     });
-    // Where the log ended for viewers of long ago is not where it ends now.
-    if (this.#viewers.size === 0) this.#place = undefined;
+    // Where the log ended for the viewers before is not where it ends now, unless nothing was heard of since: one viewer who
+    // comes back every few minutes must not keep a database awake.
+    if (this.#viewers.size === 0 && (this.#isBehind || paceMs !== undefined)) {
+      this.#place = undefined;
+      this.#isBehind = false;
+    }
     this.#viewers.add(viewer);
     void catchUp(viewer, {
       place: () => this.#place && { cursor: this.#place.cursor, recent: this.#recent },

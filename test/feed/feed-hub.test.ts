@@ -78,6 +78,25 @@ describe('a feed with viewers', () => {
     expect(feed.reads.changes).toBe(read);
   });
 
+  test('S2.7 B.1 nothing is read for one viewer who comes back to a board on which nothing has happened', async () => {
+    const feed = world.hub({ overview: async () => ({ queues: [] }) });
+    const first = await feed.watch();
+    await first.sees(await adds(feed));
+    const cursor = first.lastEventId() ?? '';
+    await first.leave();
+    const read = feed.reads.changes;
+    const back = await feed.watch({ cursor });
+    await back.leave();
+    const other = await feed.watch();
+    await other.leave();
+    expect(feed.reads.changes).toBe(read);
+    // What happens while nobody watches is not missed.
+    const missed = await adds(feed);
+    const again = await feed.watch({ cursor });
+    await again.sees(missed);
+    await again.leave();
+  });
+
   test('a stream starts now, and says first where', async () => {
     const feed = world.hub();
     const earlier = await added(world.sql, { queue: 'live' });
