@@ -47,7 +47,11 @@ export async function catchUp(viewer: Viewer, source: CatchUpSource): Promise<vo
     if (missed !== undefined && isSettled) {
       for (const page of missed) viewer.sendChanges(page, page.cursor);
       viewer.at = laterCursor(at, now.cursor);
-      for (const early of now.recent.early()) viewer.sendChanges(early, viewer.at);
+      for (const early of now.recent.early()) {
+        // They come again when they are settled; one who was let go for them would come back to the same, for ever.
+        if (!viewer.hasRoom) break;
+        viewer.sendChanges(early, viewer.at);
+      }
       if (cameWith !== undefined && cameWith !== viewer.at) source.overviewIsDue();
       viewer.sendStart(viewer.at);
       viewer.live = true;

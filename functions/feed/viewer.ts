@@ -102,9 +102,14 @@ export class Viewer {
     this.#close();
   }
 
+  /** Whether the reader has taken most of what was sent. */
+  get hasRoom(): boolean {
+    return (this.#controller?.desiredSize ?? 0) >= MAX_STREAM_BACKLOG_BYTES / 2;
+  }
+
   /** Resolves when the reader has taken most of what was sent. */
   async drained(): Promise<void> {
-    while (!this.gone && (this.#controller?.desiredSize ?? 0) < MAX_STREAM_BACKLOG_BYTES / 2) {
+    while (!this.gone && !this.hasRoom) {
       await new Promise<void>((resolve) => {
         this.#drained = resolve;
       });

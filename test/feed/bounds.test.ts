@@ -132,6 +132,28 @@ describe('a reader', () => {
     expect(one.live).toBe(true);
   });
 
+  test('is not let go for what came early, however much of it there is', async () => {
+    const one = viewer('1_j0');
+    const recent = new RecentChanges('1_j0');
+    const details = 'x'.repeat(MAX_STREAM_BACKLOG_BYTES / 4);
+    for (let number = 1; number <= 8; number += 1) {
+      recent.add(page([{ ...event(number, true), details }]));
+    }
+    await catchUp(one, {
+      place: () => ({ cursor: '1_j0', recent }),
+      ready: async () => undefined,
+      page: async () => await Promise.reject(new Error('nothing is to be read')),
+      overviewIsDue: () => undefined,
+      rest: async () => undefined,
+    });
+    expect(one).toMatchObject({ live: true, gone: false });
+    // What it missed comes with a cursor when it is settled.
+    one.sendChanges({ events: [event(8)], jobs: [] }, '1_j8');
+    const reader = view(one.stream);
+    await reader.until(({ events }) => events.some(({ cursor }) => cursor === '1_j8'));
+    expect(reader.events.length).toBeLessThan(8);
+  });
+
   test('gets so many pages in one answer where answers are sent whole, and the rest with the next', async () => {
     let pages = 0;
     const feed = createSingleBatchFeed({
