@@ -1,46 +1,29 @@
 /**
- * Jobs that this person holds. The server gives the same hold to the same claim id, so keeping that through a reload of the
- * page is enough to go on; what is settled is decided by the fencing token alone.
+ * Jobs that this person holds. What the board shows of a job says who holds it and under which token, so nothing is kept
+ * here: a hold that was taken in another window, or anew after it had run out, is settled as any.
  */
 import { given, nameOfJob } from './actions.ts';
 import type { Board } from './board-state.ts';
 import type { JobSummary } from './wire.ts';
 
-interface Hold {
-  readonly claim_id: string;
-  readonly fencing_token: string;
-}
+/** What this needs of the board. */
+type Holder = Pick<Board, 'newClaimId'> & {
+  readonly api: Pick<Board['api'], 'send'>;
+  readonly session: Pick<Board['session'], 'actor'>;
+};
 
 const HOLD_SECONDS = 60 * 60;
-const KEPT = 'leasehold_hold_';
-
-export function heldHere(jobId: string): Hold | undefined {
-  const kept = sessionStorage.getItem(KEPT + jobId);
-  return kept === null ? undefined : (JSON.parse(kept) as Hold);
-}
 
 interface Claimed {
-  readonly claim_id: string;
   readonly job: { readonly id: string; readonly fencing_token: string } | null;
 }
 
 /** Takes this job, or the one that has waited longest; gives back its id, or undefined when there is none to take. */
 export async function takeJob(
-  board: Board,
+  board: Holder,
   wanted: { readonly job_id?: string; readonly queue?: string },
 ): Promise<string | undefined> {
-  const claimId =
-    (wanted.job_id === undefined ? undefined : heldHere(wanted.job_id)?.claim_id) ??
-    board.newClaimId();
-  const { job } = await board.api.send<Claimed>('POST', '/v1/escalations/claims', {
-    ...wanted,
-    claim_id: claimId,
-    lease_seconds: HOLD_SECONDS,
-  });
-  if (job === null) return undefined;
-  const hold: Hold = { claim_id: claimId, fencing_token: job.fencing_token };
-  sessionStorage.setItem(KEPT + job.id, JSON.stringify(hold));
-  return job.id;
+  return (await claim(board, wanted))?.id;
 }
 
 export async function giveBack(board: Board, job: JobSummary): Promise<void> {
@@ -110,14 +93,30 @@ export function askGiveUp(board: Board, job: JobSummary): void {
 }
 
 /** One that is not held yet is taken first: the question was asked of this person all the same. */
-async function settle(board: Board, job: JobSummary, verb: string, body: object): Promise<void> {
-  if (heldHere(job.id) === undefined) await takeJob(board, { job_id: job.id });
-  const hold = heldHere(job.id);
+export async function settle(
+  board: Holder,
+  job: Pick<JobSummary, 'id' | 'escalated'>,
+  verb: string,
+  body: object,
+): Promise<void> {
+  const held = job.escalated?.held_by === board.session.actor ? job.escalated : undefined;
+  const token = held?.fencing_token ?? (await claim(board, { job_id: job.id }))?.fencing_token;
   await board.api.send('POST', `/v1/escalations/${job.id}/${verb}`, {
     ...body,
-    fencing_token: hold?.fencing_token ?? '0',
+    fencing_token: token ?? '0',
   });
-  sessionStorage.removeItem(KEPT + job.id);
+}
+
+async function claim(
+  board: Holder,
+  wanted: { readonly job_id?: string; readonly queue?: string },
+): Promise<Claimed['job']> {
+  const { job } = await board.api.send<Claimed>('POST', '/v1/escalations/claims', {
+    ...wanted,
+    claim_id: board.newClaimId(),
+    lease_seconds: HOLD_SECONDS,
+  });
+  return job;
 }
 
 function jsonOrText(text: string): unknown {
