@@ -38,7 +38,7 @@ withBrowser('S2.6 S2.7 the activity page', () => {
     await agent.call('POST', '/v1/jobs', { queue, type, payload: {} });
   }
 
-  test('begins with what has happened lately, and older events come when asked for', async () => {
+  test('S2.6 begins with what has happened lately, and older events come when asked for', async () => {
     await page.goto('/board/activity');
     await items('parcel.119').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -58,7 +58,7 @@ withBrowser('S2.6 S2.7 the activity page', () => {
     expect(await page.getByRole('button', { name: 'Load older events' }).count()).toBe(0);
   });
 
-  test('goes on with what happens', async () => {
+  test('S2.7 goes on with what happens', async () => {
     await add('letters', 'letter.second');
     await items('letter.second').waitFor();
     expect(await page.locator('.events li').first().innerText()).toContain('letter.second');
