@@ -3,6 +3,8 @@ import { LeaseholdError } from '../../shared/errors.ts';
 import { FEED_PACE_MS, MAX_FEED_EVENTS, MAX_SINGLE_BATCH_PAGES } from '../../shared/limits.ts';
 import type { Sql } from '../../shared/ports.ts';
 import { logChanges } from '../../shared/queue/log-changes.ts';
+import { ensureSchema } from '../schema-gate.ts';
+import type { SchemaGate } from '../schema-gate.ts';
 import type { LiveFeed } from './live-feed.ts';
 import { isAfter } from './recent-changes.ts';
 import { Viewer } from './viewer.ts';
@@ -11,10 +13,17 @@ import { Viewer } from './viewer.ts';
  * For a platform that sends an answer only when it is complete: each stream brings what has happened since the cursor that
  * the reader came with and ends at once, and the reader comes back a moment later.
  */
-export function createSingleBatchFeed({ sql }: { readonly sql: Sql }): LiveFeed {
+export function createSingleBatchFeed({
+  sql,
+  schema,
+}: {
+  readonly sql: Sql;
+  readonly schema: SchemaGate;
+}): LiveFeed {
   return {
     changed: () => undefined,
     open: async (request) => {
+      await ensureSchema(sql, schema);
       const viewer = new Viewer({
         request,
         endsAt: 0,

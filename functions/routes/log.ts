@@ -42,6 +42,7 @@ export const readLog: Route = {
  */
 export const followLog: Route = {
   ...readRoute('/v1/events/stream'),
+  database: false, // where another object reads the log for all, a stream that is taken up again asks nothing
   handle: async (context, deps) => {
     const { cursor, queue } = readQuery(context, logStreamQuery);
     if (queue !== undefined) requireQueue(context, queue);

@@ -157,6 +157,7 @@ describe('a reader', () => {
   test('gets so many pages in one answer where answers are sent whole, and the rest with the next', async () => {
     let pages = 0;
     const feed = createSingleBatchFeed({
+      schema: { verified: true },
       sql: {
         query: async <Row extends SqlRow>(): Promise<Row[]> => {
           pages += 1;

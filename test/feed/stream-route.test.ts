@@ -239,6 +239,21 @@ describe('feeds of other platforms', () => {
     expect((await open({ lost: true })).messages[0]).toMatchObject({ event: 'reset' });
   });
 
+  test('B.1 where another object reads the log, a stream asks the database nothing, nor does its first', async () => {
+    const asked: ViewerRequest[] = [];
+    const feed = createRemoteFeed(app.deps().feed, async (address) => {
+      asked.push(viewerOf(new URL(address)));
+      return streamAnswer(new ReadableStream());
+    });
+    const deps = app.deps({ feed, schema: { verified: false } });
+    const before = app.http.endpoint.requests;
+    const response = await createApp(deps).fetch(await app.request('GET', '/v1/events/stream'));
+    expect(response.status).toBe(200);
+    expect(asked).toHaveLength(1);
+    expect(app.http.endpoint.requests).toBe(before);
+    await response.body?.cancel();
+  });
+
   test('a viewer is the same on the other side of an address', async () => {
     const viewers: ViewerRequest[] = [
       {},
