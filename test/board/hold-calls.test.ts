@@ -1,7 +1,8 @@
 /** Under which token the board settles an escalated job. */
 import { expect, test } from 'vitest';
 
-import { settle } from '../../functions/board/client/human-hold.ts';
+import { settle } from '../../functions/board/client/hold-calls.ts';
+import type { Holder } from '../../functions/board/client/hold-calls.ts';
 import type { JobSummary } from '../../functions/board/client/wire.ts';
 import { jobRow } from './support.ts';
 
@@ -10,7 +11,7 @@ type Escalation = NonNullable<JobSummary['escalated']>;
 /** A board of maria, whose server gives her the job under token 9. */
 function mariasBoard(): {
   readonly asked: unknown[];
-  readonly board: Parameters<typeof settle>[0];
+  readonly board: Holder;
 } {
   const asked: unknown[] = [];
   const send = async (_method: string, path: string, body: unknown): Promise<unknown> => {
@@ -20,7 +21,7 @@ function mariasBoard(): {
   return {
     asked,
     board: {
-      api: { send: send as Parameters<typeof settle>[0]['api']['send'] },
+      api: { send: send as Holder['api']['send'] },
       session: { actor: 'maria' },
       newClaimId: () => 'new',
     },
