@@ -5,7 +5,6 @@ import {
   FEED_GAP_MS,
   FEED_OVERVIEW_GAP_MS,
   MAX_FEED_RETRY_MS,
-  MAX_RETURN_MS,
   MAX_STREAM_MS,
   MAX_UNSETTLED_LOOK_MS,
   MIN_RETURN_MS,
@@ -21,6 +20,7 @@ import { compareCursors, laterCursor } from './log-order.ts';
 import { RecentChanges, isAfter } from './recent-changes.ts';
 import { Viewer } from './viewer.ts';
 import type { SharedTexts } from './viewer.ts';
+import { Viewers } from './viewers.ts';
 
 export interface FeedHubOptions {
   readonly clock: Clock;
@@ -46,7 +46,7 @@ const NEVER = Number.POSITIVE_INFINITY;
  */
 export class FeedHub implements LiveFeed {
   readonly #options: FeedHubOptions;
-  readonly #viewers = new Set<Viewer>();
+  readonly #viewers = new Viewers();
   /** How far the log is read; undefined: from where it ends next time that anybody looks. */
   #place: LogPlace | undefined;
   #recent = new RecentChanges('0_j0');
@@ -76,6 +76,11 @@ export class FeedHub implements LiveFeed {
     return this.#viewers.size;
   }
 
+  /** Bytes that they have not taken. */
+  get backlog(): number {
+    return this.#viewers.backlog;
+  }
+
   changed(): void {
     if (this.#viewers.size === 0) {
       this.#isBehind = true;
@@ -85,7 +90,9 @@ export class FeedHub implements LiveFeed {
     this.#startLooks();
   }
 
+  /** @throws {LeaseholdError} `feed_full` beyond `MAX_FEED_VIEWERS` */
   async open(request: ViewerRequest): Promise<ReadableStream<Uint8Array>> {
+    this.#viewers.requireRoom();
     const { clock, paceMs, maxStreamMs = MAX_STREAM_MS } = this.#options;
     const boundAt = clock.now() + Math.min(maxStreamMs, MAX_STREAM_MS);
     const { endsAt = NEVER } = request;
@@ -135,6 +142,7 @@ export class FeedHub implements LiveFeed {
   }
 
   async #page(place: KnownPlace): Promise<LogChangesPage> {
+    this.#viewers.cutSlowest();
     const key = JSON.stringify(place);
     const asked = this.#pages.get(key);
     if (asked !== undefined) return await asked;
@@ -186,6 +194,8 @@ export class FeedHub implements LiveFeed {
     try {
       const page = await read(from);
       this.#failures = 0;
+      // What was sent with the look before had time to be taken.
+      this.#viewers.cutSlowest();
       if (from === undefined) this.#recent = new RecentChanges(page.place.cursor);
       else this.#recent.add(page);
       this.#place = page.place;
@@ -260,17 +270,12 @@ export class FeedHub implements LiveFeed {
     this.#beats = true;
     let beatAt = clock.now() + STREAM_HEARTBEAT_MS;
     while (this.#viewers.size > 0) {
-      const nextAt = Math.min(beatAt, ...[...this.#viewers].map(({ endsAt }) => endsAt));
+      const nextAt = Math.min(beatAt, this.#viewers.nextEnd());
       this.#beatPause = new AbortController();
       await pause(timer, nextAt - clock.now(), this.#beatPause.signal);
       this.#beatPause = undefined;
       const now = clock.now();
-      for (const viewer of this.#viewers) {
-        if (viewer.endsAt > now) continue;
-        viewer.handOver(
-          Math.round(MIN_RETURN_MS + random.next() * (MAX_RETURN_MS - MIN_RETURN_MS)),
-        );
-      }
+      this.#viewers.endDue(now, random);
       if (now < beatAt) continue;
       for (const viewer of this.#viewers) viewer.beat();
       beatAt = now + STREAM_HEARTBEAT_MS;

@@ -83,5 +83,6 @@ export const LOG_OPERATIONS: readonly Operation[] = [
     database: true,
     query: logStreamQuery,
     success: { 200: { description: 'The stream.', mediaType: 'text/event-stream' } },
+    errors: ['feed_full'],
   },
 ];
