@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { EventStreamParser } from '../../shared/client/event-stream.ts';
+import { EventStreamParser } from '../../shared/event-stream.ts';
 
 describe('EventStreamParser', () => {
   test('reads messages, ids and retry times, and skips comments', () => {
