@@ -3,6 +3,7 @@ import { createAgent } from './support/agent.ts';
 import { createBoardHarness } from './support/board-harness.ts';
 import type { BoardHarness, Person } from './support/board-harness.ts';
 import { withBrowser } from './support/chromium.ts';
+import { appendEvent, quarantine } from './support/outbox.ts';
 
 /** Markup that would run, wherever it came to be markup. */
 const MARKUP = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>`;
@@ -35,6 +36,9 @@ withBrowser('texts of others on the board', () => {
     ['escalations', () => '/board/escalations', 'question <img'],
     ['a queue', () => `/board/queues/${queue}`, QUEUE],
     ['schedules', () => '/board/schedules', 'schedule <img'],
+    ['activity', () => '/board/activity', 'progress <img'],
+    ['activity of a queue', () => `/board/activity?queue=${queue}`, 'type <img'],
+    ['the outbox', () => '/board/outbox', 'event error <img'],
     ['the past', () => `/board/history?at=${new Date().toISOString()}`, 'type <img'],
   ];
 
@@ -155,6 +159,16 @@ async function fill(
   await (await agent.claim(queue)).progress(hostile('progress'));
   const waiting = await add('type');
   await agent.call('POST', `/v1/queues/${queue}/pause`, { reason: hostile('reason') });
+  const event = {
+    aggregate_type: hostile('aggregate').slice(0, 100),
+    aggregate_id: hostile('aggregate id'),
+    type: hostile('event type').slice(0, 100),
+  };
+  await quarantine(board, agent, event, {
+    code: hostile('event code').slice(0, 100),
+    message: hostile('event error'),
+  });
+  await appendEvent(agent, event);
   const name = encodeURIComponent(hostile('schedule').replaceAll('/', '|').slice(0, 128));
   await agent.call('PUT', `/v1/schedules/${name}`, {
     cron: '0 3 * * *',

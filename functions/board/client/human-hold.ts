@@ -70,7 +70,7 @@ export function askGiveUp(board: Board, job: JobSummary): void {
   });
 }
 
-function jsonOrText(text: string): unknown {
+export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

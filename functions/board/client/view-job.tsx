@@ -7,6 +7,7 @@ import { words } from './format.ts';
 import { Hidden } from './hidden-value.tsx';
 import { useBoard, useCell, useChanges, useLoaded } from './hooks.ts';
 import { Attempts } from './job-attempts.tsx';
+import { Effects } from './job-effects.tsx';
 import { Now } from './job-now.tsx';
 import { Timeline } from './job-timeline.tsx';
 import {
@@ -81,7 +82,7 @@ export function JobView({ id }: { readonly id: string }) {
           {Object.keys(job.headers).length > 0 ? (
             <Hidden title="Headers" value={job.headers} />
           ) : null}
-          <Effects job={job} />
+          <Effects job={job} done={reload} />
         </div>
       </div>
     </>
@@ -177,23 +178,6 @@ function Result({ job }: { readonly job: Job }) {
     <section class="panel">
       <h2>Result</h2>
       <p class="quiet">Not kept: {words(job.result_problem)}</p>
-    </section>
-  );
-}
-
-function Effects({ job }: { readonly job: Job }) {
-  if (job.effects.length === 0) return null;
-  return (
-    <section class="panel" aria-labelledby="effects">
-      <h2 id="effects">Effects</h2>
-      <ul class="plain">
-        {job.effects.map((effect) => (
-          <li key={effect.key}>
-            <span class={`badge is-${effect.state}`}>{words(effect.state)}</span>{' '}
-            <span class="mono">{effect.key}</span>
-          </li>
-        ))}
-      </ul>
     </section>
   );
 }
