@@ -8,6 +8,7 @@ export interface PlanNode {
   readonly 'Actual Loops'?: number;
   readonly 'Actual Rows'?: number;
   readonly 'Rows Removed by Filter'?: number;
+  readonly 'Subplans Removed'?: number;
   readonly 'Shared Hit Blocks'?: number;
   readonly 'Shared Read Blocks'?: number;
   readonly Plans?: readonly PlanNode[];
