@@ -1,0 +1,168 @@
+import pg from 'pg';
+import { checkHistory, type HistoryReport } from '../history/check-history.ts';
+import { Actor, type Steps } from './actor.ts';
+import { consume, Subscription } from './consumer.ts';
+import { finish } from './finish.ts';
+import type { Ground } from './ground.ts';
+import { readLong } from './long-reader.ts';
+import { operate } from './operator.ts';
+import { drain, relay } from './passes.ts';
+import { produce } from './producer.ts';
+import { Session } from './session.ts';
+import { readClock } from './simulated-clock.ts';
+import { Stage } from './stage.ts';
+import { serve } from './worker.ts';
+import { COMMON, QUEUE_NAMES, QUEUES, World, type Tally } from './world.ts';
+
+const MOST_STEPS = 900;
+/** After the producers have ended. */
+const STEPS_LEFT = 150;
+const LEAP_MS = 3000;
+
+export interface SeedResult {
+  readonly seed: number;
+  readonly report: HistoryReport;
+  /** What went wrong: a rule of the history with its text, or an error that nobody may see. */
+  readonly faults: readonly { readonly rule: string; readonly text: string }[];
+  readonly tally: Tally;
+  /** What happened, a line each; the same lines for the same seed. */
+  readonly log: readonly string[];
+}
+
+const CHECKS = {
+  drained: { clock: 'virtual.peek()' },
+  // Between the check of a lease and the stamp of its report the clock moves by looks, never by leaps.
+  graceMs: 5,
+  jobEffects: 'select job_id, fencing_token from app.job_effects',
+  eventEffects:
+    'select consumer, sender, event_id, aggregate, version, at as applied_order from app.event_effects',
+};
+
+/**
+ * Runs the world of one seed on a database of its own and checks its history: once when everybody was killed at once and a
+ * worker found nothing more to do, and again when everything has been worked off.
+ */
+export async function runSeed(ground: Ground, seed: number): Promise<SeedResult> {
+  await ground.clear();
+  const pool = new pg.Pool({ connectionString: ground.url, max: 2 });
+  pool.on('error', () => undefined);
+  const control = await pool.connect();
+  const world = new World(seed);
+  const faults: { rule: string; text: string }[] = [];
+  let report: HistoryReport | undefined;
+  const check = async (): Promise<void> => {
+    report = await checkHistory(pool, { ...CHECKS, accepted: world.accepted });
+    for (const { rule, job, text } of report.faults) {
+      faults.push({ rule, text: job === null ? text : `${job}: ${text}` });
+    }
+  };
+  try {
+    await configure(control);
+    world.now = await readClock(control);
+    const subscriptions = [
+      new Subscription('ledger', 'any'),
+      new Subscription('latest', 'apply-newer-only'),
+      new Subscription('copy', 'strict'),
+    ];
+    try {
+      await play(world, control, ground.url, subscriptions);
+      const closing = new Actor('closing', world, session(ground.url, world), world.random.fork());
+      try {
+        await finish(closing, control, subscriptions, check);
+      } finally {
+        closing.session.close();
+      }
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      faults.push({ rule: 'unexpected_error', text });
+    }
+    await check();
+  } finally {
+    control.release();
+    await pool.end();
+  }
+  if (report === undefined) throw new Error('no report');
+  return { seed, report, faults, tally: world.tally, log: world.log };
+}
+
+async function configure(control: pg.ClientBase): Promise<void> {
+  for (const queue of QUEUE_NAMES) {
+    await control.query(`select leasehold.configure_queue($1, $2, 'simulation')`, [
+      queue,
+      { ...COMMON, ...QUEUES[queue] },
+    ]);
+  }
+}
+
+function session(url: string, world: World): Session {
+  const random = world.random.fork();
+  return new Session(url, world, () => random.next());
+}
+
+async function play(
+  world: World,
+  control: pg.ClientBase,
+  url: string,
+  subscriptions: readonly Subscription[],
+): Promise<void> {
+  const stage = new Stage(world, control);
+  const add = (role: string, count: number, steps: (actor: Actor, at: number) => Steps): void => {
+    for (let at = 1; at <= count; at += 1) {
+      let started = 0;
+      stage.add(role, () => {
+        started += 1;
+        const name = `${role} ${at}${started > 1 ? ` (${started})` : ''}`;
+        const actor = new Actor(name, world, session(url, world), world.random.fork());
+        return { actor, steps: steps(actor, at) };
+      });
+    }
+  };
+  add('producer', 3, produce);
+  add('worker', 5, serve);
+  add('drain', 1, drain);
+  add('relay', 2, relay);
+  add('consumer', subscriptions.length, (actor, at) => {
+    const subscription = subscriptions[at - 1];
+    if (subscription === undefined) throw new Error('no subscription');
+    return consume(actor, subscription);
+  });
+  add('operator', 1, operate);
+  add('reader', 1, (actor) => readLong(actor, control));
+  try {
+    let left = STEPS_LEFT;
+    while (world.tally.steps < MOST_STEPS && left > 0) {
+      pass(world);
+      await disturb(world, stage);
+      await stage.step();
+      if (stage.hasEnded('producer')) left -= 1;
+    }
+  } finally {
+    await stage.end();
+  }
+}
+
+/** Time goes on: mostly a little, now and then by more than a lease. */
+function pass(world: World): void {
+  const { random, weather, tally } = world;
+  if (random.chance(weather.leaps)) {
+    tally.leaps += 1;
+    world.letPass(random.between(500, LEAP_MS));
+    world.note('clock', 'leaps');
+  } else {
+    world.letPass(random.between(1, 40));
+  }
+}
+
+async function disturb(world: World, stage: Stage): Promise<void> {
+  const { random, weather } = world;
+  if (random.chance(weather.kills)) await stage.kill();
+  if (random.chance(weather.resets)) await stage.reset();
+  if (random.chance(weather.restarts)) await stage.restart();
+  if (random.chance(weather.clockSteps)) {
+    const actor = random.pick(stage.actors);
+    if (actor !== undefined) {
+      actor.clockError = random.between(-4000, 4000);
+      actor.note(`its clock is ${actor.clockError} ms off`);
+    }
+  }
+}
