@@ -23,7 +23,9 @@ export async function hunt(
   });
   try {
     for (let seed = seeds.from; seed < seeds.from + seeds.count; seed += 1) {
-      const [fault] = (await runSeed(ground, seed)).faults;
+      const { faults: seen } = await runSeed(ground, seed);
+      // What the log and the tables tell comes before an error that somebody met on the way.
+      const [fault] = seen;
       if (fault !== undefined) return { seed, ...fault };
     }
     return undefined;

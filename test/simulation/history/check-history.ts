@@ -112,7 +112,9 @@ async function checkDrained(
     select s.job_id, s.lane::int, s.queue from leasehold.job_state s
     left join leasehold.queues q on q.name = s.queue
     cross join (select ${clock} as now) c
-    where s.lane < 9 and s.due_at <= c.now and q.paused_at is null and coalesce(q.push_resume_at, '-infinity') <= c.now`;
+    where s.lane < 9 and s.due_at <= c.now and q.paused_at is null and coalesce(q.push_resume_at, '-infinity') <= c.now
+      -- What a limit holds back is not left behind.
+      and coalesce(q.concurrency_limit, q.rate_limit, q.key_rate_limit) is null`;
   type Row = { job_id: string; lane: number; queue: string };
   for await (const { job_id: job, lane, queue } of streamRows<Row>(client, due)) {
     report.fault('nothing_left_behind', job, `due in lane ${lane} of ${queue}`);

@@ -52,9 +52,10 @@ export class Actor {
    * One call, in a transaction of its own, repeated as the driver repeats it: the same call with the same ids. Its request
    * or its answer may be lost, and others may go on between the statement and its commit.
    *
+   * @param held steps that its commit waits at least
    * @throws {GaveUp} after the last try; the outcome is unknown
    */
-  async *ask<Answer>(what: string, call: (sql: Sql) => Promise<Answer>): Steps<Answer> {
+  async *ask<Answer>(what: string, call: (sql: Sql) => Promise<Answer>, held = 0): Steps<Answer> {
     const { world, random, session } = this;
     const { weather, tally } = world;
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -71,6 +72,7 @@ export class Actor {
       try {
         await session.begin();
         answer = await call(session.sql);
+        yield* this.pause(held);
         while (random.chance(weather.heldCommits)) yield;
         await session.commit();
       } catch (error) {

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { claim } from '../../../shared/queue/claim.ts';
 import { complete } from '../../../shared/queue/complete.ts';
 import { fail } from '../../../shared/queue/fail.ts';
@@ -6,6 +5,7 @@ import { claimEvents } from '../../../shared/outbox/claim-events.ts';
 import { settleEvents } from '../../../shared/outbox/settle-events.ts';
 import { setQueuePaused } from '../../../shared/queue/set-queue-paused.ts';
 import type { Actor } from './actor.ts';
+import type { Control } from './control.ts';
 import { handle, type Subscription } from './consumer.ts';
 import { CALM, QUEUE_NAMES } from './world.ts';
 
@@ -21,7 +21,7 @@ const MOST_ROUNDS = 30;
  */
 export async function finish(
   actor: Actor,
-  control: pg.ClientBase,
+  control: Control,
   subscriptions: readonly Subscription[],
   check: () => Promise<void>,
 ): Promise<void> {
@@ -89,8 +89,8 @@ async function settleDead({ session, name }: Actor, round: number): Promise<void
   await session.commit();
 }
 
-async function isLeft(control: pg.ClientBase): Promise<boolean> {
-  const { rows } = await control.query<{ left: boolean }>(
+async function isLeft(control: Control): Promise<boolean> {
+  const rows = await control.query<{ left: boolean }>(
     `select exists (select from leasehold.job_state) or exists (select from leasehold.dead_letters) as left`,
   );
   return rows[0]?.left === true;

@@ -1,6 +1,5 @@
-import type pg from 'pg';
 import type { Actor, Steps } from './actor.ts';
-import { QUEUE_NAMES } from './world.ts';
+import type { Control } from './control.ts';
 
 /** More than a claim walks without asking for floors. */
 const DEAD_ENTRIES = 260;
@@ -10,7 +9,7 @@ const DEAD_ENTRIES = 260;
  *
  * @param beside a connection for what others have left
  */
-export async function* readLong(actor: Actor, beside: pg.ClientBase): Steps {
+export async function* readLong(actor: Actor, beside: Control): Steps {
   const { random, session, world } = actor;
   for (;;) {
     yield* actor.pause(random.between(5, 30));
@@ -18,7 +17,7 @@ export async function* readLong(actor: Actor, beside: pg.ClientBase): Steps {
       await session.begin('repeatable read');
       await session.sql.query('select count(*) from leasehold.job_state', []);
       world.tally.oldSnapshots += 1;
-      const queue = random.pick(QUEUE_NAMES);
+      const queue = random.pick(world.weather.queues) ?? 'plain';
       actor.note(
         `holds a snapshot${world.weather.deadEntries ? `, dead entries in ${queue}` : ''}`,
       );
@@ -32,14 +31,14 @@ export async function* readLong(actor: Actor, beside: pg.ClientBase): Steps {
   }
 }
 
-async function leaveDeadEntries(client: pg.ClientBase, queue: string): Promise<void> {
-  await client.query(
+async function leaveDeadEntries(beside: Control, queue: string): Promise<void> {
+  await beside.query(
     `insert into leasehold.job_state (job_id, due_at, max_attempts, lane, home_lane, queue)
      select gen_random_uuid(), virtual.peek() - interval '1 hour', 1, 1 + i % 4, 1, $1
      from generate_series(1, ${DEAD_ENTRIES}) i`,
     [queue],
   );
-  await client.query(
+  await beside.query(
     'delete from leasehold.job_state s where s.queue = $1 and not exists (select from leasehold.jobs j where j.id = s.job_id)',
     [queue],
   );

@@ -6,7 +6,6 @@ import { redrive } from '../../../shared/queue/redrive.ts';
 import { setQueuePaused } from '../../../shared/queue/set-queue-paused.ts';
 import type { Actor, Steps } from './actor.ts';
 import { short } from './producer.ts';
-import { QUEUE_NAMES } from './world.ts';
 
 /** A person who pauses, calls off, edits, and settles dead jobs. */
 export async function* operate(actor: Actor): Steps {
@@ -15,7 +14,7 @@ export async function* operate(actor: Actor): Steps {
     yield* actor.pause(random.between(3, 15));
     const act = random.weighted({ pause: 1, cancel: 4, edit: 3, dead: 6 });
     if (act === 'pause') {
-      const queue = random.pick(QUEUE_NAMES);
+      const queue = random.pick(world.weather.queues) ?? 'plain';
       yield* actor.ask(`pause ${queue}`, (sql) =>
         setQueuePaused(sql, { queue, paused: true, actor: name }),
       );

@@ -2,12 +2,11 @@ import { appendEvent } from '../../../shared/outbox/append-event.ts';
 import { enqueueBatch } from '../../../shared/queue/enqueue-batch.ts';
 import type { NewJob } from '../../../shared/queue/new-job.ts';
 import { RolledBack, type Actor, type Steps } from './actor.ts';
-import { QUEUE_NAMES, type QueueName } from './world.ts';
+import type { QueueName } from './world.ts';
 
 /** What a handler does with a job of this type; see worker.ts. */
 export const JOB_TYPES = ['plain', 'in_transaction', 'effect'] as const;
 const AGGREGATES = 4;
-const KEYS = 3;
 
 /** Adds jobs: alone, many at once, or with rows and events of its own in one transaction. */
 export async function* produce(actor: Actor): Steps {
@@ -43,25 +42,30 @@ async function* addInTransaction(actor: Actor, jobs: readonly NewJob[]): Steps {
   const eventId = actor.uuid();
   const aggregateId = String(random.between(1, AGGREGATES));
   const takesBack = random.chance(0.15);
+  const held = random.chance(world.weather.lateCommits) ? random.between(20, 70) : 0;
   try {
     const what = `order ${short(order)} of ${aggregateId} with ${jobs.map(({ id }) => short(id)).join(', ')}`;
-    const answers = yield* actor.ask(what, async (sql) => {
-      await sql.query('insert into app.orders values ($1, $2) on conflict do nothing', [
-        order,
-        actor.name,
-      ]);
-      const added = await enqueueBatch(sql, { jobs, actor: actor.name });
-      const event = {
-        id: eventId,
-        aggregateType: 'order',
-        aggregateId,
-        type: 'order.placed',
-        payload: { order },
-      };
-      await appendEvent(sql, { event, actor: actor.name });
-      if (takesBack) throw new RolledBack(what);
-      return added.map(({ jobId, outcome }) => ({ jobId, outcome }));
-    });
+    const answers = yield* actor.ask(
+      what,
+      async (sql) => {
+        await sql.query('insert into app.orders values ($1, $2) on conflict do nothing', [
+          order,
+          actor.name,
+        ]);
+        const added = await enqueueBatch(sql, { jobs, actor: actor.name });
+        const event = {
+          id: eventId,
+          aggregateType: 'order',
+          aggregateId,
+          type: 'order.placed',
+          payload: { order },
+        };
+        await appendEvent(sql, { event, actor: actor.name });
+        if (takesBack) throw new RolledBack(what);
+        return added.map(({ jobId, outcome }) => ({ jobId, outcome }));
+      },
+      held,
+    );
     for (const { jobId } of answers) world.accept(jobId);
     for (const { queue } of jobs) world.hint(queue as QueueName, random);
   } catch (error) {
@@ -71,8 +75,8 @@ async function* addInTransaction(actor: Actor, jobs: readonly NewJob[]): Steps {
 }
 
 function newJob(actor: Actor): NewJob {
-  const { random } = actor;
-  const queue = random.pick(QUEUE_NAMES);
+  const { random, world } = actor;
+  const queue = random.pick(world.weather.queues) ?? 'plain';
   const keyed = queue === 'keyed' || queue === 'loose';
   return {
     id: actor.uuid(),
@@ -83,9 +87,9 @@ function newJob(actor: Actor): NewJob {
     ...(random.chance(0.2) && { delayMs: random.between(50, 2000) }),
     ...(random.chance(0.4) && { maxAttempts: random.between(1, 3) }),
     ...(random.chance(0.3) && { maxUnknownAttempts: random.between(1, 2) }),
-    ...(keyed && random.chance(0.8) && { orderingKey: `key ${random.below(KEYS)}` }),
-    ...(random.chance(0.35) && {
-      dedupKey: `dedup ${random.below(KEYS)}`,
+    ...(keyed && random.chance(0.8) && { orderingKey: `key ${random.below(world.weather.keys)}` }),
+    ...(random.chance(0.25) && {
+      dedupKey: `dedup ${random.below(world.weather.keys)}`,
       onDuplicate: random.pick(['return', 'replace']),
     }),
   };

@@ -1,6 +1,12 @@
 import pg from 'pg';
-import { checkHistory, type HistoryReport } from '../history/check-history.ts';
+import {
+  checkHistory,
+  type HistoryOptions,
+  type HistoryReport,
+  type HistoryRule,
+} from '../history/check-history.ts';
 import { Actor, type Steps } from './actor.ts';
+import { Control } from './control.ts';
 import { consume, Subscription } from './consumer.ts';
 import { finish } from './finish.ts';
 import type { Ground } from './ground.ts';
@@ -14,23 +20,28 @@ import { Stage } from './stage.ts';
 import { serve } from './worker.ts';
 import { COMMON, QUEUE_NAMES, QUEUES, World, type Tally } from './world.ts';
 
-const MOST_STEPS = 900;
+const MOST_STEPS = 1500;
 /** After the producers have ended. */
 const STEPS_LEFT = 150;
 const LEAP_MS = 3000;
+
+export interface SeedFault {
+  readonly rule: HistoryRule | 'unexpected_error';
+  readonly text: string;
+}
 
 export interface SeedResult {
   readonly seed: number;
   readonly report: HistoryReport;
   /** What went wrong: a rule of the history with its text, or an error that nobody may see. */
-  readonly faults: readonly { readonly rule: string; readonly text: string }[];
+  readonly faults: readonly SeedFault[];
   readonly tally: Tally;
   /** What happened, a line each; the same lines for the same seed. */
   readonly log: readonly string[];
 }
 
-const CHECKS = {
-  drained: { clock: 'virtual.peek()' },
+const DRAINED = { clock: 'virtual.peek()' };
+const CHECKS: HistoryOptions = {
   // Between the check of a lease and the stamp of its report the clock moves by looks, never by leaps.
   graceMs: 5,
   jobEffects: 'select job_id, fencing_token from app.job_effects',
@@ -41,17 +52,23 @@ const CHECKS = {
 /**
  * Runs the world of one seed on a database of its own and checks its history: once when everybody was killed at once and a
  * worker found nothing more to do, and again when everything has been worked off.
+ *
+ * @param options.crash restarts of the database kill its server, which nobody else may use then; else its connections are cut
  */
-export async function runSeed(ground: Ground, seed: number): Promise<SeedResult> {
+export async function runSeed(
+  ground: Ground,
+  seed: number,
+  { crash = false }: { readonly crash?: boolean } = {},
+): Promise<SeedResult> {
   await ground.clear();
   const pool = new pg.Pool({ connectionString: ground.url, max: 2 });
   pool.on('error', () => undefined);
-  const control = await pool.connect();
+  const control = new Control(ground.url);
   const world = new World(seed);
-  const faults: { rule: string; text: string }[] = [];
+  const faults: SeedFault[] = [];
   let report: HistoryReport | undefined;
-  const check = async (): Promise<void> => {
-    report = await checkHistory(pool, { ...CHECKS, accepted: world.accepted });
+  const check = async (drained: NonNullable<HistoryOptions['drained']>): Promise<void> => {
+    report = await checkHistory(pool, { ...CHECKS, accepted: world.accepted, drained });
     for (const { rule, job, text } of report.faults) {
       faults.push({ rule, text: job === null ? text : `${job}: ${text}` });
     }
@@ -64,28 +81,32 @@ export async function runSeed(ground: Ground, seed: number): Promise<SeedResult>
       new Subscription('latest', 'apply-newer-only'),
       new Subscription('copy', 'strict'),
     ];
+    await play({ world, control, url: ground.url, subscriptions, crash });
+    const closing = new Actor(
+      'closing',
+      world,
+      session(ground.url, world, crash),
+      world.random.fork(),
+    );
     try {
-      await play(world, control, ground.url, subscriptions);
-      const closing = new Actor('closing', world, session(ground.url, world), world.random.fork());
-      try {
-        await finish(closing, control, subscriptions, check);
-      } finally {
-        closing.session.close();
-      }
+      await finish(closing, control, subscriptions, () => check(DRAINED));
+      await check(DRAINED);
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      faults.push({ rule: 'unexpected_error', text });
+      world.fail(closing.name, error);
+      await check(false);
+    } finally {
+      closing.session.close();
     }
-    await check();
   } finally {
-    control.release();
+    await control.close();
     await pool.end();
   }
   if (report === undefined) throw new Error('no report');
+  for (const text of world.errors) faults.push({ rule: 'unexpected_error', text });
   return { seed, report, faults, tally: world.tally, log: world.log };
 }
 
-async function configure(control: pg.ClientBase): Promise<void> {
+async function configure(control: Control): Promise<void> {
   for (const queue of QUEUE_NAMES) {
     await control.query(`select leasehold.configure_queue($1, $2, 'simulation')`, [
       queue,
@@ -94,17 +115,20 @@ async function configure(control: pg.ClientBase): Promise<void> {
   }
 }
 
-function session(url: string, world: World): Session {
+function session(url: string, world: World, crash: boolean): Session {
   const random = world.random.fork();
-  return new Session(url, world, () => random.next());
+  return new Session(url, world, () => random.next(), crash);
 }
 
-async function play(
-  world: World,
-  control: pg.ClientBase,
-  url: string,
-  subscriptions: readonly Subscription[],
-): Promise<void> {
+interface Play {
+  readonly world: World;
+  readonly control: Control;
+  readonly url: string;
+  readonly subscriptions: readonly Subscription[];
+  readonly crash: boolean;
+}
+
+async function play({ world, control, url, subscriptions, crash }: Play): Promise<void> {
   const stage = new Stage(world, control);
   const add = (role: string, count: number, steps: (actor: Actor, at: number) => Steps): void => {
     for (let at = 1; at <= count; at += 1) {
@@ -112,13 +136,13 @@ async function play(
       stage.add(role, () => {
         started += 1;
         const name = `${role} ${at}${started > 1 ? ` (${started})` : ''}`;
-        const actor = new Actor(name, world, session(url, world), world.random.fork());
+        const actor = new Actor(name, world, session(url, world, crash), world.random.fork());
         return { actor, steps: steps(actor, at) };
       });
     }
   };
   add('producer', 3, produce);
-  add('worker', 5, serve);
+  add('worker', world.weather.workers, serve);
   add('drain', 1, drain);
   add('relay', 2, relay);
   add('consumer', subscriptions.length, (actor, at) => {
@@ -132,7 +156,7 @@ async function play(
     let left = STEPS_LEFT;
     while (world.tally.steps < MOST_STEPS && left > 0) {
       pass(world);
-      await disturb(world, stage);
+      await disturb(world, stage, crash);
       await stage.step();
       if (stage.hasEnded('producer')) left -= 1;
     }
@@ -153,11 +177,11 @@ function pass(world: World): void {
   }
 }
 
-async function disturb(world: World, stage: Stage): Promise<void> {
+async function disturb(world: World, stage: Stage, crash: boolean): Promise<void> {
   const { random, weather } = world;
   if (random.chance(weather.kills)) await stage.kill();
   if (random.chance(weather.resets)) await stage.reset();
-  if (random.chance(weather.restarts)) await stage.restart();
+  if (random.chance(weather.restarts)) await stage.restart(crash);
   if (random.chance(weather.clockSteps)) {
     const actor = random.pick(stage.actors);
     if (actor !== undefined) {

@@ -19,14 +19,19 @@ export class Session {
   readonly #url: string;
   readonly #randomSeed: () => number;
   readonly #time: Time;
+  readonly #settings: string;
   #client: pg.Client | undefined;
   #pid = 0;
   #open = false;
 
-  /** @param randomSeed for `random()` in the routines: from -1 to 1, one for each connection */
-  constructor(url: string, time: Time, randomSeed: () => number) {
+  /**
+   * @param randomSeed for `random()` in the routines: from -1 to 1, one for each connection
+   * @param durable whether a commit is to outlive the server
+   */
+  constructor(url: string, time: Time, randomSeed: () => number, durable: boolean) {
     this.#url = url;
     this.#time = time;
+    this.#settings = durable ? SETTINGS : `${SETTINGS}; set synchronous_commit = off`;
     this.#randomSeed = randomSeed;
   }
 
@@ -46,8 +51,9 @@ export class Session {
   }
 
   async commit(): Promise<void> {
+    if (this.#client === undefined) throw new Error('the connection was cut');
     this.#open = false;
-    await this.#client?.query(`select ${this.#move()}; commit`);
+    await this.#client.query(`select ${this.#move()}; commit`);
   }
 
   /** Ends a transaction that failed, or is not to be. */
@@ -80,7 +86,7 @@ export class Session {
       if (this.#client === client) this.#drop();
     });
     await client.connect();
-    const start = `${SETTINGS}; select setseed(${this.#randomSeed()}), pg_backend_pid() as pid`;
+    const start = `${this.#settings}; select setseed(${this.#randomSeed()}), pg_backend_pid() as pid`;
     const results: unknown = await client.query(start);
     const last: unknown = Array.isArray(results) ? results.at(-1) : results;
     this.#pid = (last as pg.QueryResult<{ pid: number }>).rows[0]?.pid ?? 0;

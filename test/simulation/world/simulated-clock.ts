@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import type { Fault } from '../virtual-clock.ts';
+import type { Control } from './control.ts';
 
 const ROUTINES = fileURLToPath(new URL('../../../migrations/routines/', import.meta.url));
 const CLOCKS = /\b(?:clock|statement)_timestamp\(\)/g;
@@ -69,8 +70,8 @@ const DEFAULTS = `
   end $$`;
 
 /** Where the clock stands: milliseconds since 1970. */
-export async function readClock(client: pg.ClientBase): Promise<number> {
-  const { rows } = await client.query<{ ms: number }>(
+export async function readClock(control: Control): Promise<number> {
+  const rows = await control.query<{ ms: number }>(
     'select (extract(epoch from virtual.peek()) * 1000)::float8 as ms',
   );
   return rows[0]?.ms ?? 0;

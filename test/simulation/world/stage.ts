@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { GaveUp, type Actor, type Steps } from './actor.ts';
+import type { Control } from './control.ts';
 import type { World } from './world.ts';
 
 /** How long a statement may take before it is asked whether it waits for a lock. */
@@ -22,11 +22,10 @@ interface Part {
  */
 export class Stage {
   readonly #world: World;
-  readonly #control: pg.ClientBase;
+  readonly #control: Control;
   readonly #parts: Part[] = [];
-  #failure: Error | undefined;
 
-  constructor(world: World, control: pg.ClientBase) {
+  constructor(world: World, control: Control) {
     this.#world = world;
     this.#control = control;
   }
@@ -63,7 +62,6 @@ export class Stage {
     await this.#untilStill(part, going);
     for (const other of this.#parts)
       if (other.waiting && other !== part) await this.#untilStill(other);
-    if (this.#failure !== undefined) throw this.#failure;
   }
 
   /** An actor's process dies: its transaction goes with it, and another takes its place. */
@@ -88,9 +86,10 @@ export class Stage {
     this.#world.tally.resets += 1;
   }
 
-  /** All connections are cut. */
-  async restart(): Promise<void> {
+  /** All connections are cut; with `crash`, because the server dies. */
+  async restart(crash: boolean): Promise<void> {
     this.#world.note('database', 'restarts');
+    if (crash) await this.#control.crashServer();
     await this.#cut(this.actors);
     await this.#settle();
     this.#world.tally.restarts += 1;
@@ -111,36 +110,31 @@ export class Stage {
     part.ended ||= ended;
   }
 
-  /** A caller that gave up has ended; one of the same role starts afresh. */
+  /** A caller that gave up, or met an error, has ended; one of the same role starts afresh. */
   #stumble(part: Part, error: unknown): void {
     part.waiting = false;
-    if (error instanceof GaveUp) {
-      part.actor.note(`gives up: ${error.message}`);
-      part.actor.session.close();
-      Object.assign(part, part.start());
-      return;
-    }
-    part.ended = true;
-    this.#failure ??= error instanceof Error ? error : new Error(String(error));
+    const { actor } = part;
+    if (error instanceof GaveUp) actor.note(`gives up: ${error.message}`);
+    else this.#world.fail(actor.name, error);
+    actor.session.close();
+    Object.assign(part, part.start());
   }
 
   async #cut(actors: readonly Actor[]): Promise<void> {
     const pids = actors.map(({ session }) => session.pid).filter((pid) => pid > 0);
-    if (pids.length === 0) return;
     await this.#control.query('select pg_terminate_backend(p) from unnest($1::int[]) p', [pids]);
     for (;;) {
-      const { rowCount } = await this.#control.query(
+      const left = await this.#control.query(
         'select 1 from pg_stat_activity where pid = any ($1::int[])',
         [pids],
       );
-      if (rowCount === 0) break;
+      if (left.length === 0) break;
     }
     for (const { session } of actors) session.close();
   }
 
   async #settle(): Promise<void> {
     for (const part of this.#parts) if (part.waiting) await this.#untilStill(part);
-    if (this.#failure !== undefined) throw this.#failure;
   }
 
   /** Resolves when the step has ended, or its statement waits for a lock. */
@@ -148,7 +142,7 @@ export class Stage {
     const { actor } = part;
     if (going !== undefined) await Promise.race([going, soon()]);
     while (part.waiting && part.actor === actor) {
-      const { rows } = await this.#control.query<{ blocked: boolean }>(
+      const rows = await this.#control.query<{ blocked: boolean }>(
         'select cardinality(pg_blocking_pids($1)) > 0 as blocked',
         [actor.session.pid],
       );

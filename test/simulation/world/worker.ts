@@ -3,7 +3,7 @@ import { claim } from '../../../shared/queue/claim.ts';
 import type { Actor, Steps } from './actor.ts';
 import { held, type HeldLease } from './held-lease.ts';
 import { runJob } from './run-job.ts';
-import { QUEUE_NAMES, type QueueName } from './world.ts';
+import type { QueueName } from './world.ts';
 
 /** Owners are names, and several processes may go by one. */
 const OWNERS = ['worker-1', 'worker-2', 'agent'] as const;
@@ -48,5 +48,5 @@ function nextHint(actor: Actor): QueueName | undefined {
     // They may overtake each other.
     return hints.splice(actor.random.below(hints.length), 1)[0];
   }
-  return actor.random.chance(0.2) ? actor.random.pick(QUEUE_NAMES) : undefined;
+  return actor.random.chance(0.2) ? actor.random.pick(actor.world.weather.queues) : undefined;
 }

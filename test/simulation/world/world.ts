@@ -29,12 +29,17 @@ export interface BrokerMessage {
 
 /** What can go wrong in a run, and how often: a seed chooses. */
 export interface Weather {
+  /** Queues that get jobs, and how many keys they share: few of both make for much waiting. */
+  readonly queues: readonly QueueName[];
+  readonly keys: number;
+  readonly workers: number;
   /** Of calls: the request does not arrive; it does, and the answer is lost; the answer takes long. */
   readonly lostBefore: number;
   readonly lostAfter: number;
   readonly slow: number;
-  /** How long a commit waits while others go on. */
+  /** How long a commit waits while others go on; and of producers, whose transactions stay open much longer. */
   readonly heldCommits: number;
+  readonly lateCommits: number;
   /** Of steps: a process is killed; a connection is cut; all of them are, as when the database restarts. */
   readonly kills: number;
   readonly resets: number;
@@ -52,16 +57,21 @@ export interface Weather {
 
 export function weatherOf(random: SeededRandom): Weather {
   const rough = random.pick([0.3, 1, 1, 2]);
+  const queues = QUEUE_NAMES.filter(() => random.chance(0.5));
   return {
+    queues: queues.length > 0 ? queues : [random.pick(QUEUE_NAMES)],
+    keys: random.between(1, 3),
+    workers: random.between(3, 6),
     lostBefore: 0.03 * rough,
     lostAfter: 0.04 * rough,
     slow: 0.04 * rough,
-    heldCommits: random.pick([0.1, 0.3, 0.5]),
+    heldCommits: random.pick([0.2, 0.5, 0.7]),
+    lateCommits: random.pick([0.05, 0.3]),
     kills: 0.006 * rough,
     resets: 0.006 * rough,
     restarts: random.chance(0.25) ? 0.003 : 0,
     clockSteps: 0.01 * rough,
-    leaps: 0.02 * rough,
+    leaps: random.pick([0, 0.01, 0.02, 0.04]),
     lostHints: random.pick([0.1, 0.3, 1]),
     doubledHints: 0.2,
     deadEntries: random.chance(0.5),
@@ -69,10 +79,14 @@ export function weatherOf(random: SeededRandom): Weather {
 }
 
 export const CALM: Weather = {
+  queues: QUEUE_NAMES,
+  keys: 1,
+  workers: 1,
   lostBefore: 0,
   lostAfter: 0,
   slow: 0,
   heldCommits: 0,
+  lateCommits: 0,
   kills: 0,
   resets: 0,
   restarts: 0,
@@ -118,6 +132,7 @@ export class World {
   readonly broker: BrokerMessage[] = [];
   /** Idempotency keys that the outside world has acted on. */
   readonly outside = new Map<string, number>();
+  readonly errors: string[] = [];
   readonly tally: Tally = {
     steps: 0,
     accepted: 0,
@@ -168,6 +183,13 @@ export class World {
   accept(id: string): void {
     this.accepted.add(id);
     this.tally.accepted = this.accepted.size;
+  }
+
+  /** An error that no caller should ever see. */
+  fail(actor: string, error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    this.errors.push(text);
+    this.note(actor, `fails: ${text}`);
   }
 
   /** A line of what happens: the same seed writes the same lines. */
