@@ -15,8 +15,13 @@ export interface HistoryOptions {
   readonly forgottenBefore?: Date;
   /** Workers went on until they found nothing to do: no live job may be due. Give the database's clock where it is not its own. */
   readonly drained?: boolean | { readonly clock: string };
-  /** How late a report may be stamped: the clock is read once more after the check of the lease. Default one second. */
+  /**
+   * How late a report may be stamped. The lease is checked first; then the statement may have to wait for the job's row, while
+   * nobody else can claim it; then the clock is read for the stamp. Default one second.
+   */
   readonly graceMs?: number;
+  /** Jobs whose reports are known to have waited longer, in milliseconds. */
+  readonly waitedMs?: ReadonlyMap<string, number>;
   /** A query for effects written in the transaction that completed their job: `job_id, fencing_token`, one row an effect. */
   readonly jobEffects?: string;
   /** A query for effects of events that consumers applied; its columns are told at `checkApplied`. */
@@ -63,12 +68,12 @@ export async function checkHistory(
 async function checkJobs(
   client: pg.ClientBase,
   report: ReportBuilder,
-  { accepted, forgottenBefore, graceMs = 1000 }: HistoryOptions,
+  { accepted, forgottenBefore, graceMs = 1000, waitedMs }: HistoryOptions,
 ): Promise<void> {
   const missing = new Set(accepted);
   for await (const rows of readJobs(client)) {
     missing.delete(rows.id);
-    checkJob(rows, report, graceMs);
+    checkJob(rows, report, graceMs + (waitedMs?.get(rows.id) ?? 0));
   }
   for (const id of missing) {
     if (forgottenBefore !== undefined && madeAt(id) < forgottenBefore.getTime()) continue;

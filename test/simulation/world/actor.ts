@@ -52,10 +52,15 @@ export class Actor {
    * One call, in a transaction of its own, repeated as the driver repeats it: the same call with the same ids. Its request
    * or its answer may be lost, and others may go on between the statement and its commit.
    *
-   * @param held steps that its commit waits at least
+   * @param options.held steps that its commit waits at least
+   * @param options.reportsOn the job of a report: how long it waits for the job's row is kept
    * @throws {GaveUp} after the last try; the outcome is unknown
    */
-  async *ask<Answer>(what: string, call: (sql: Sql) => Promise<Answer>, held = 0): Steps<Answer> {
+  async *ask<Answer>(
+    what: string,
+    call: (sql: Sql) => Promise<Answer>,
+    { held = 0, reportsOn }: { readonly held?: number; readonly reportsOn?: string } = {},
+  ): Steps<Answer> {
     const { world, random, session } = this;
     const { weather, tally } = world;
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -71,7 +76,9 @@ export class Actor {
       let answer: Answer;
       try {
         await session.begin();
+        const sentAt = world.now;
         answer = await call(session.sql);
+        if (reportsOn !== undefined) world.waited(reportsOn, world.now - sentAt);
         yield* this.pause(held);
         while (random.chance(weather.heldCommits)) yield;
         await session.commit();

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Fault } from '../virtual-clock.ts';
+import { Connections } from './connections.ts';
 import { installSimulatedClock } from './simulated-clock.ts';
 
 /** A database on a simulated clock, that each seed finds as the first one did. */
 export interface Ground {
   readonly url: string;
+  readonly connections: Connections;
   /** Takes away what a seed has left. */
   clear(): Promise<void>;
   drop(): Promise<void>;
@@ -99,7 +101,16 @@ export async function prepareGround(options: GroundOptions): Promise<Ground> {
     throw error;
   }
   await client.end();
-  return { url, clear: () => withClient(url, 'call fresh.clear()'), drop };
+  const connections = new Connections(url);
+  return {
+    url,
+    connections,
+    clear: () => withClient(url, 'call fresh.clear()'),
+    drop: async () => {
+      await connections.close();
+      await drop();
+    },
+  };
 }
 
 async function withClient(connectionString: string, statement: string): Promise<void> {

@@ -64,7 +64,7 @@ async function* addInTransaction(actor: Actor, jobs: readonly NewJob[]): Steps {
         if (takesBack) throw new RolledBack(what);
         return added.map(({ jobId, outcome }) => ({ jobId, outcome }));
       },
-      held,
+      { held },
     );
     for (const { jobId } of answers) world.accept(jobId);
     for (const { queue } of jobs) world.hint(queue as QueueName, random);

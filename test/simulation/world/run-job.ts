@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Sql } from '../../../shared/ports.ts';
 import { beginEffect } from '../../../shared/queue/begin-effect.ts';
 import { completeAndClaim } from '../../../shared/queue/complete-and-claim.ts';
 import { complete } from '../../../shared/queue/complete.ts';
@@ -13,7 +14,7 @@ import { held, type HeldLease } from './held-lease.ts';
 import { short } from './producer.ts';
 
 /** Of holders: they hear that their lease is lost, or see its end by their own clock, and report all the same. */
-const STUBBORN = 0.35;
+const STUBBORN = 0.5;
 const MOST_BEATS = 4;
 
 /**
@@ -33,7 +34,7 @@ export async function* runJob(actor: Actor, lease: HeldLease): Steps<HeldLease |
       return undefined;
     }
     const progress = `token ${lease.fencingToken} step ${step}`;
-    const beat = yield* actor.ask(`beat ${name(lease)}`, async (sql) => {
+    const beat = yield* ask(actor, lease, `beat ${name(lease)}`, async (sql) => {
       const answer = await heartbeat(sql, { ...lease, step, ...(step % 2 === 0 && { progress }) });
       return answer.outcome === 'held'
         ? { remainingMs: answer.leaseRemainingMs, calledOff: answer.cancelRequested }
@@ -47,7 +48,7 @@ export async function* runJob(actor: Actor, lease: HeldLease): Steps<HeldLease |
       calledOff = beat.calledOff;
     }
   }
-  yield* actor.pause(random.chance(0.15) ? random.between(10, 40) : random.below(6));
+  yield* actor.pause(random.chance(0.25) ? random.between(15, 60) : random.below(6));
   if (actor.localNow > until && !stubborn) return undefined;
   if (lease.type === 'effect' && !(yield* doEffect(actor, lease))) return undefined;
   return yield* report(actor, lease, calledOff);
@@ -75,7 +76,9 @@ async function* report(
     case 'fail': {
       const failureClass = random.pick(FAILURE_CLASSES) ?? 'unknown';
       const error = { code: 'simulated', message: 'M.', fencing_token: lease.fencingToken };
-      outcome = yield* actor.ask(
+      outcome = yield* ask(
+        actor,
+        lease,
         `fail ${name(lease)}, ${failureClass}`,
         async (sql) => (await fail(sql, { ...lease, error, failureClass })).outcome,
       );
@@ -83,14 +86,18 @@ async function* report(
     }
     case 'snooze': {
       const delayMs = random.between(50, 1500);
-      outcome = yield* actor.ask(
+      outcome = yield* ask(
+        actor,
+        lease,
         `snooze ${name(lease)}`,
         async (sql) => (await snooze(sql, { ...lease, delayMs, reason })).outcome,
       );
       break;
     }
     case 'release':
-      outcome = yield* actor.ask(
+      outcome = yield* ask(
+        actor,
+        lease,
         `release ${name(lease)}`,
         async (sql) => (await release(sql, { ...lease, reason })).outcome,
       );
@@ -99,7 +106,9 @@ async function* report(
       if (lease.type !== 'in_transaction' && random.chance(0.5)) return yield* goOn(actor, lease);
       outcome = yield* lease.type === 'in_transaction'
         ? succeedInTransaction(actor, lease)
-        : actor.ask(
+        : ask(
+            actor,
+            lease,
             `complete ${name(lease)}`,
             async (sql) => (await complete(sql, { ...lease, result: resultOf(lease) })).outcome,
           );
@@ -114,7 +123,7 @@ async function* goOn(actor: Actor, lease: HeldLease): Steps<HeldLease | undefine
   const { owner, queue } = lease;
   const claimId = actor.uuid();
   const input = { ...lease, queue, claimId, result: resultOf(lease) };
-  const end = yield* actor.ask(`complete ${name(lease)} and claim`, async (sql) => {
+  const end = yield* ask(actor, lease, `complete ${name(lease)} and claim`, async (sql) => {
     const answer = await completeAndClaim(sql, input);
     if (answer.outcome === 'lease_lost') return { outcome: answer.outcome, next: undefined };
     const next = answer.next && held(actor, owner, answer.next);
@@ -128,7 +137,7 @@ async function* goOn(actor: Actor, lease: HeldLease): Steps<HeldLease | undefine
 async function* succeedInTransaction(actor: Actor, lease: HeldLease): Steps<string> {
   const { jobId, owner, fencingToken } = lease;
   try {
-    return yield* actor.ask(`complete ${name(lease)} in a transaction`, async (sql) => {
+    return yield* ask(actor, lease, `complete ${name(lease)} in a transaction`, async (sql) => {
       await sql.query('insert into app.job_effects values ($1, $2)', [jobId, fencingToken]);
       const [row] = await sql.query<{ outcome: string }>(
         'select outcome from leasehold.complete($1, $2, $3, $4, p_raise => true)',
@@ -151,7 +160,9 @@ async function* succeedInTransaction(actor: Actor, lease: HeldLease): Steps<stri
 async function* doEffect(actor: Actor, lease: HeldLease): Steps<boolean> {
   const { world } = actor;
   const key = 'mail';
-  const began = yield* actor.ask(
+  const began = yield* ask(
+    actor,
+    lease,
     `begin the effect of ${name(lease)}`,
     async (sql) => (await beginEffect(sql, { ...lease, key })).outcome,
   );
@@ -167,8 +178,11 @@ async function* doEffect(actor: Actor, lease: HeldLease): Steps<boolean> {
     world.outside.set(outsideKey, (world.outside.get(outsideKey) ?? 0) + 1);
     if (actor.random.chance(0.2)) return false; // the process ends between the effect and its record
   }
-  const settled = yield* actor.ask(`settle the effect of ${name(lease)} as ${state}`, (sql) =>
-    settleEffect(sql, { ...lease, key, state, actor: lease.owner }),
+  const settled = yield* ask(
+    actor,
+    lease,
+    `settle the effect of ${name(lease)} as ${state}`,
+    (sql) => settleEffect(sql, { ...lease, key, state, actor: lease.owner }),
   );
   return settled === 'settled' && state === 'done';
 }
@@ -179,4 +193,14 @@ function resultOf({ fencingToken }: HeldLease): { fencing_token: string } {
 
 function name({ jobId, fencingToken }: HeldLease): string {
   return `${short(jobId)} (${fencingToken})`;
+}
+
+/** A call of the holder. */
+function ask<Answer>(
+  actor: Actor,
+  lease: HeldLease,
+  what: string,
+  call: (sql: Sql) => Promise<Answer>,
+): Steps<Answer> {
+  return actor.ask(what, call, { reportsOn: lease.jobId });
 }

@@ -6,6 +6,7 @@ import {
   type HistoryRule,
 } from '../history/check-history.ts';
 import { Actor, type Steps } from './actor.ts';
+import type { Connections } from './connections.ts';
 import { Control } from './control.ts';
 import { consume, Subscription } from './consumer.ts';
 import { finish } from './finish.ts';
@@ -20,10 +21,12 @@ import { Stage } from './stage.ts';
 import { serve } from './worker.ts';
 import { COMMON, QUEUE_NAMES, QUEUES, World, type Tally } from './world.ts';
 
-const MOST_STEPS = 1500;
+const MOST_STEPS = 2500;
 /** After the producers have ended. */
-const STEPS_LEFT = 150;
+const STEPS_LEFT = 600;
 const LEAP_MS = 3000;
+/** How much more often than others they go on: work is to be done. */
+const WEIGHTS: Readonly<Record<string, number>> = { worker: 4, producer: 2 };
 
 export interface SeedFault {
   readonly rule: HistoryRule | 'unexpected_error';
@@ -42,7 +45,7 @@ export interface SeedResult {
 
 const DRAINED = { clock: 'virtual.peek()' };
 const CHECKS: HistoryOptions = {
-  // Between the check of a lease and the stamp of its report the clock moves by looks, never by leaps.
+  // Without a wait the clock moves by looks alone between the check of a lease and the stamp.
   graceMs: 5,
   jobEffects: 'select job_id, fencing_token from app.job_effects',
   eventEffects:
@@ -68,7 +71,8 @@ export async function runSeed(
   const faults: SeedFault[] = [];
   let report: HistoryReport | undefined;
   const check = async (drained: NonNullable<HistoryOptions['drained']>): Promise<void> => {
-    report = await checkHistory(pool, { ...CHECKS, accepted: world.accepted, drained });
+    const { accepted, waitedMs } = world;
+    report = await checkHistory(pool, { ...CHECKS, accepted, waitedMs, drained });
     for (const { rule, job, text } of report.faults) {
       faults.push({ rule, text: job === null ? text : `${job}: ${text}` });
     }
@@ -81,11 +85,11 @@ export async function runSeed(
       new Subscription('latest', 'apply-newer-only'),
       new Subscription('copy', 'strict'),
     ];
-    await play({ world, control, url: ground.url, subscriptions, crash });
+    await play({ world, control, connections: ground.connections, subscriptions, crash });
     const closing = new Actor(
       'closing',
       world,
-      session(ground.url, world, crash),
+      session(ground.connections, world, crash),
       world.random.fork(),
     );
     try {
@@ -95,7 +99,7 @@ export async function runSeed(
       world.fail(closing.name, error);
       await check(false);
     } finally {
-      closing.session.close();
+      await closing.session.release();
     }
   } finally {
     await control.close();
@@ -115,28 +119,33 @@ async function configure(control: Control): Promise<void> {
   }
 }
 
-function session(url: string, world: World, crash: boolean): Session {
+function session(connections: Connections, world: World, crash: boolean): Session {
   const random = world.random.fork();
-  return new Session(url, world, () => random.next(), crash);
+  return new Session(connections, world, () => random.next(), crash);
 }
 
 interface Play {
   readonly world: World;
   readonly control: Control;
-  readonly url: string;
+  readonly connections: Connections;
   readonly subscriptions: readonly Subscription[];
   readonly crash: boolean;
 }
 
-async function play({ world, control, url, subscriptions, crash }: Play): Promise<void> {
+async function play({ world, control, connections, subscriptions, crash }: Play): Promise<void> {
   const stage = new Stage(world, control);
   const add = (role: string, count: number, steps: (actor: Actor, at: number) => Steps): void => {
     for (let at = 1; at <= count; at += 1) {
       let started = 0;
-      stage.add(role, () => {
+      stage.add(role, WEIGHTS[role] ?? 1, () => {
         started += 1;
         const name = `${role} ${at}${started > 1 ? ` (${started})` : ''}`;
-        const actor = new Actor(name, world, session(url, world, crash), world.random.fork());
+        const actor = new Actor(
+          name,
+          world,
+          session(connections, world, crash),
+          world.random.fork(),
+        );
         return { actor, steps: steps(actor, at) };
       });
     }
@@ -173,7 +182,7 @@ function pass(world: World): void {
     world.letPass(random.between(500, LEAP_MS));
     world.note('clock', 'leaps');
   } else {
-    world.letPass(random.between(1, 40));
+    world.letPass(random.between(1, 8));
   }
 }
 

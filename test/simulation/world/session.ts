@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { rowTypes } from '../../../shared/database/row-types.ts';
 import type { Sql, SqlRow } from '../../../shared/ports.ts';
+import type { Connection, Connections } from './connections.ts';
 import { moveCall } from './simulated-clock.ts';
 
 /** So that two sessions that wait for each other are not left so for long. */
@@ -16,20 +17,19 @@ export interface Time {
 
 /** One connection of an actor, opened when it is needed and again when it was cut. */
 export class Session {
-  readonly #url: string;
+  readonly #connections: Connections;
   readonly #randomSeed: () => number;
   readonly #time: Time;
   readonly #settings: string;
-  #client: pg.Client | undefined;
-  #pid = 0;
+  #connection: Connection | undefined;
   #open = false;
 
   /**
    * @param randomSeed for `random()` in the routines: from -1 to 1, one for each connection
    * @param durable whether a commit is to outlive the server
    */
-  constructor(url: string, time: Time, randomSeed: () => number, durable: boolean) {
-    this.#url = url;
+  constructor(connections: Connections, time: Time, randomSeed: () => number, durable: boolean) {
+    this.#connections = connections;
     this.#time = time;
     this.#settings = durable ? SETTINGS : `${SETTINGS}; set synchronous_commit = off`;
     this.#randomSeed = randomSeed;
@@ -37,38 +37,38 @@ export class Session {
 
   /** 0 while there is no connection. */
   get pid(): number {
-    return this.#client === undefined ? 0 : this.#pid;
+    return this.#connection?.pid ?? 0;
   }
 
   /** Runs statements as one transaction, from its `begin` to just before its `commit`. */
   async begin(isolation: 'read committed' | 'repeatable read' = 'read committed'): Promise<void> {
-    this.#client ??= await this.#connect();
+    const { client } = (this.#connection ??= await this.#connect());
     this.#open = true;
-    await this.#client.query(
+    await client.query(
       `begin isolation level ${isolation}; select ${this.#move()};
        select set_config('virtual.started', virtual.clock()::text, true)`,
     );
   }
 
   async commit(): Promise<void> {
-    if (this.#client === undefined) throw new Error('the connection was cut');
+    const { client } = this.#held();
     this.#open = false;
-    await this.#client.query(`select ${this.#move()}; commit`);
+    await client.query(`select ${this.#move()}; commit`);
   }
 
   /** Ends a transaction that failed, or is not to be. */
   async rollback(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
-    await this.#client?.query('rollback').catch(() => this.#drop());
+    await this.#connection?.client.query('rollback').catch(() => this.close());
   }
 
   /** For the operations, inside the transaction that was begun. */
   readonly sql: Sql = {
     query: async <Row extends SqlRow>(text: string, values: readonly unknown[]): Promise<Row[]> => {
-      if (this.#client === undefined) throw new Error('the connection was cut');
+      const { client } = this.#held();
       const config = { text, values: [...values], types: ROW_TYPES, queryMode: 'extended' };
-      return (await this.#client.query<Row>(config)).rows;
+      return (await client.query<Row>(config)).rows;
     },
   };
 
@@ -76,29 +76,34 @@ export class Session {
     return moveCall(this.#time.passed());
   }
 
+  /** Ends it in order, for others to use its connection. */
+  async release(): Promise<void> {
+    await this.rollback();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection !== undefined) this.#connections.give(connection);
+  }
+
+  /** Lets a connection go that was cut. */
   close(): void {
-    this.#drop();
-  }
-
-  async #connect(): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: this.#url });
-    client.on('error', () => {
-      if (this.#client === client) this.#drop();
-    });
-    await client.connect();
-    const start = `${this.#settings}; select setseed(${this.#randomSeed()}), pg_backend_pid() as pid`;
-    const results: unknown = await client.query(start);
-    const last: unknown = Array.isArray(results) ? results.at(-1) : results;
-    this.#pid = (last as pg.QueryResult<{ pid: number }>).rows[0]?.pid ?? 0;
-    return client;
-  }
-
-  #drop(): void {
-    const client = this.#client;
-    this.#client = undefined;
+    const connection = this.#connection;
+    this.#connection = undefined;
     this.#open = false;
     // Nobody waits for it: a server that has gone away does not answer.
-    client?.end().catch(() => undefined);
+    connection?.client.end().catch(() => undefined);
+  }
+
+  async #connect(): Promise<Connection> {
+    const connection = await this.#connections.take();
+    await connection.client.query(
+      `reset all; ${this.#settings}; select setseed(${this.#randomSeed()})`,
+    );
+    return connection;
+  }
+
+  #held(): Connection {
+    if (this.#connection === undefined) throw new Error('the connection was cut');
+    return this.#connection;
   }
 }
 

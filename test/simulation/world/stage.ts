@@ -1,12 +1,15 @@
 import { GaveUp, type Actor, type Steps } from './actor.ts';
 import type { Control } from './control.ts';
+import type { Session } from './session.ts';
 import type { World } from './world.ts';
 
+const START = { ended: false, waiting: false, going: Promise.resolve(), life: 1 };
 /** How long a statement may take before it is asked whether it waits for a lock. */
 const LOOK_AFTER_MS = 2;
 
 interface Part {
   readonly role: string;
+  readonly weight: number;
   /** A fresh process of this role. */
   readonly start: () => { readonly actor: Actor; readonly steps: Steps };
   actor: Actor;
@@ -14,6 +17,15 @@ interface Part {
   ended: boolean;
   /** A step that waits for another transaction. */
   waiting: boolean;
+  going: Promise<void>;
+  /** Counts the processes that have had this part. */
+  life: number;
+}
+
+interface Killed {
+  readonly session: Session;
+  readonly waiting: boolean;
+  readonly going: Promise<void>;
 }
 
 /**
@@ -30,8 +42,9 @@ export class Stage {
     this.#control = control;
   }
 
-  add(role: string, start: Part['start']): void {
-    this.#parts.push({ role, start, ...start(), ended: false, waiting: false });
+  /** @param weight how often it goes on, beside the others */
+  add(role: string, weight: number, start: Part['start']): void {
+    this.#parts.push({ role, weight, start, ...start(), ...START });
   }
 
   get actors(): readonly Actor[] {
@@ -46,20 +59,20 @@ export class Stage {
   /** One step of one actor that does not wait. */
   async step(): Promise<void> {
     const ready = this.#parts.filter(({ ended, waiting }) => !ended && !waiting);
-    const part = this.#world.random.pick(ready);
+    const part = this.#world.random.pick(ready.flatMap((one) => Array<Part>(one.weight).fill(one)));
     if (part === undefined) return await this.#cutSomeoneFree();
     this.#world.tally.steps += 1;
-    const { actor } = part;
+    const { life } = part;
     part.waiting = true;
-    const going = part.steps.next().then(
+    part.going = part.steps.next().then(
       ({ done }) => {
-        if (part.actor === actor) this.#rest(part, done === true);
+        if (part.life === life) this.#rest(part, done === true);
       },
-      (error: unknown) => {
-        if (part.actor === actor) this.#stumble(part, error);
+      async (error: unknown) => {
+        if (part.life === life) await this.#stumble(part, error);
       },
     );
-    await this.#untilStill(part, going);
+    await this.#untilStill(part, true);
     for (const other of this.#parts)
       if (other.waiting && other !== part) await this.#untilStill(other);
   }
@@ -67,13 +80,12 @@ export class Stage {
   /** An actor's process dies: its transaction goes with it, and another takes its place. */
   async kill(): Promise<void> {
     const part = this.#world.random.pick(this.#parts.filter(({ role }) => role !== 'reader'));
-    if (part === undefined) return;
+    if (part === undefined || part.ended) return;
     part.actor.note('is killed');
-    await this.#cut([part.actor]);
-    await this.#settle();
-    if (part.ended) return;
-    Object.assign(part, part.start(), { waiting: false });
+    const killed = this.#replace(part, part.start());
     this.#world.tally.kills += 1;
+    await this.#bury(killed);
+    await this.#settle();
   }
 
   /** A connection is cut; the actor goes on over a new one. */
@@ -97,12 +109,26 @@ export class Stage {
 
   /** Everybody's process dies, and nobody takes their place. */
   async end(): Promise<void> {
-    await this.#cut(this.actors);
-    await this.#settle();
-    for (const part of this.#parts) {
-      part.ended = true;
-      part.actor.session.close();
+    for (const part of this.#parts) part.ended = true;
+    const all = this.#parts.map((part) => this.#replace(part, part));
+    // Those that wait come first: they would go on when the others are gone.
+    for (const killed of all.toSorted((a, b) => Number(b.waiting) - Number(a.waiting))) {
+      await this.#bury(killed);
     }
+  }
+
+  /** Takes a process off its part; what it does from now on does not count. */
+  #replace(part: Part, { actor, steps }: Pick<Part, 'actor' | 'steps'>): Killed {
+    const killed = { session: part.actor.session, waiting: part.waiting, going: part.going };
+    Object.assign(part, { actor, steps, waiting: false, life: part.life + 1 });
+    return killed;
+  }
+
+  /** What the database does when a process is gone: it ends its statement and its transaction. */
+  async #bury({ session, waiting, going }: Killed): Promise<void> {
+    if (waiting) await this.#control.query('select pg_cancel_backend($1)', [session.pid]);
+    await going;
+    await session.release();
   }
 
   #rest(part: Part, ended: boolean): void {
@@ -111,13 +137,13 @@ export class Stage {
   }
 
   /** A caller that gave up, or met an error, has ended; one of the same role starts afresh. */
-  #stumble(part: Part, error: unknown): void {
+  async #stumble(part: Part, error: unknown): Promise<void> {
     part.waiting = false;
     const { actor } = part;
     if (error instanceof GaveUp) actor.note(`gives up: ${error.message}`);
     else this.#world.fail(actor.name, error);
-    actor.session.close();
-    Object.assign(part, part.start());
+    const { session } = this.#replace(part, part.start());
+    await session.release();
   }
 
   async #cut(actors: readonly Actor[]): Promise<void> {
@@ -138,17 +164,17 @@ export class Stage {
   }
 
   /** Resolves when the step has ended, or its statement waits for a lock. */
-  async #untilStill(part: Part, going?: Promise<void>): Promise<void> {
-    const { actor } = part;
-    if (going !== undefined) await Promise.race([going, soon()]);
-    while (part.waiting && part.actor === actor) {
+  async #untilStill(part: Part, fresh = false): Promise<void> {
+    const { actor, life } = part;
+    if (fresh) await Promise.race([part.going, soon()]);
+    while (part.waiting && part.life === life) {
       const rows = await this.#control.query<{ blocked: boolean }>(
         'select cardinality(pg_blocking_pids($1)) > 0 as blocked',
         [actor.session.pid],
       );
       if (!part.waiting) return;
       if (rows[0]?.blocked === true) {
-        if (going !== undefined) this.#world.tally.waits += 1;
+        if (fresh) this.#world.tally.waits += 1;
         return;
       }
     }

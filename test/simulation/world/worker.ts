@@ -6,7 +6,7 @@ import { runJob } from './run-job.ts';
 import type { QueueName } from './world.ts';
 
 /** Owners are names, and several processes may go by one. */
-const OWNERS = ['worker-1', 'worker-2', 'agent'] as const;
+const OWNERS = ['worker', 'worker', 'agent'] as const;
 
 /** Serves pokes, as a deployed worker does; now and then it looks by itself, as an agent does. */
 export async function* serve(actor: Actor): Steps {

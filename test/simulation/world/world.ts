@@ -2,10 +2,10 @@ import { SeededRandom } from './random.ts';
 
 /** Queues of the simulated deployment, and their settings. */
 export const QUEUES = {
-  plain: { lease_seconds: 2 },
-  keyed: { lease_seconds: 2 },
-  loose: { lease_seconds: 3, on_dead: 'continue', key_concurrency: 2 },
-  narrow: { lease_seconds: 2, concurrency_limit: 2, rate_limit: 20, rate_interval_ms: 1000 },
+  plain: { lease_seconds: 1 },
+  keyed: { lease_seconds: 1 },
+  loose: { lease_seconds: 2, on_dead: 'continue', key_concurrency: 2 },
+  narrow: { lease_seconds: 1, concurrency_limit: 2, rate_limit: 20, rate_interval_ms: 1000 },
 } as const;
 export const QUEUE_NAMES = ['plain', 'keyed', 'loose', 'narrow'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
@@ -13,8 +13,8 @@ export type QueueName = (typeof QUEUE_NAMES)[number];
 export const COMMON = {
   max_attempts: 4,
   max_unknown_attempts: 2,
-  backoff_base_ms: 200,
-  backoff_cap_ms: 2000,
+  backoff_base_ms: 100,
+  backoff_cap_ms: 1000,
   max_run_seconds: 8,
 };
 
@@ -67,11 +67,11 @@ export function weatherOf(random: SeededRandom): Weather {
     slow: 0.04 * rough,
     heldCommits: random.pick([0.2, 0.5, 0.7]),
     lateCommits: random.pick([0.05, 0.3]),
-    kills: 0.006 * rough,
-    resets: 0.006 * rough,
-    restarts: random.chance(0.25) ? 0.003 : 0,
-    clockSteps: 0.01 * rough,
-    leaps: random.pick([0, 0.01, 0.02, 0.04]),
+    kills: 0.003 * rough,
+    resets: 0.003 * rough,
+    restarts: random.chance(0.25) ? 0.0015 : 0,
+    clockSteps: 0.004 * rough,
+    leaps: random.pick([0, 0.003, 0.006, 0.012]),
     lostHints: random.pick([0.1, 0.3, 1]),
     doubledHints: 0.2,
     deadEntries: random.chance(0.5),
@@ -132,6 +132,7 @@ export class World {
   readonly broker: BrokerMessage[] = [];
   /** Idempotency keys that the outside world has acted on. */
   readonly outside = new Map<string, number>();
+  readonly waitedMs = new Map<string, number>();
   readonly errors: string[] = [];
   readonly tally: Tally = {
     steps: 0,
@@ -183,6 +184,11 @@ export class World {
   accept(id: string): void {
     this.accepted.add(id);
     this.tally.accepted = this.accepted.size;
+  }
+
+  /** A report that had to wait for the row of its job. */
+  waited(job: string, milliseconds: number): void {
+    if (milliseconds > (this.waitedMs.get(job) ?? 0)) this.waitedMs.set(job, milliseconds);
   }
 
   /** An error that no caller should ever see. */
