@@ -12,12 +12,12 @@ export const mutations: Experiment = {
     const where = await simulationTemplate(lab);
     const width = Math.max(...MUTATIONS.map(({ name }) => name.length));
     const faults: string[] = [];
-    lab.print(`  ${'what is broken'.padEnd(width)}  seed  the rule that shows it`);
+    lab.print(`  ${'what is broken'.padEnd(width)}  seed  the rule that it breaks`);
     for (const mutation of MUTATIONS) {
       lab.progress(mutation.name);
       const caught = await hunt(mutation, where, { from: 1, count: SEEDS });
       const seed = String(caught?.seed ?? '-').padStart(4);
-      lab.print(`  ${mutation.name.padEnd(width)}  ${seed}  ${caught?.rule ?? 'none'}`);
+      lab.print(`  ${mutation.name.padEnd(width)}  ${seed}  ${mutation.rule}`);
       if (caught === undefined)
         faults.push(`${mutation.name}: no seed from 1 to ${SEEDS} shows it`);
     }

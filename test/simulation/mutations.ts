@@ -1,8 +1,13 @@
 import type { Fault } from './virtual-clock.ts';
+import type { SeedFault } from './world/run-seed.ts';
 
 /** A way to break a routine, which the histories of simulated runs have to show. */
 export interface Mutation {
   readonly name: string;
+  /** What it breaks. */
+  readonly rule: SeedFault['rule'];
+  /** A seed whose history shows it. */
+  readonly shownBy: number;
   readonly faults: readonly Fault[];
   /** Statements that go with them. */
   readonly statements?: string;
@@ -14,26 +19,32 @@ const NOT_EXPIRED = 'and s.due_at > clock_timestamp()';
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'complete does not look at the token',
+    rule: 'no_lost_reports',
     faults: [{ routine: 'end_succeeded', from: TOKEN_OF_LEASE, to: '' }],
   },
   {
     name: 'fail, snooze and release do not look at the token',
+    rule: 'no_lost_reports',
     faults: [{ routine: 'take_lease', from: TOKEN_OF_LEASE, to: '' }],
   },
   {
     name: 'heartbeat does not look at the token',
+    rule: 'no_lost_reports',
     faults: [{ routine: 'heartbeat', from: TOKEN_OF_LEASE, to: '' }],
   },
   {
     name: 'complete does not look at the expiry',
+    rule: 'no_lost_reports',
     faults: [{ routine: 'end_succeeded', from: NOT_EXPIRED, to: '' }],
   },
   {
     name: 'heartbeat renews a lease that has run out',
+    rule: 'no_lost_reports',
     faults: [{ routine: 'heartbeat', from: NOT_EXPIRED, to: '' }],
   },
   {
     name: 'claim updates what it selects in one statement: id in (select … limit 1)',
+    rule: 'leases_overlap',
     faults: [
       {
         routine: 'claim',
@@ -49,14 +60,28 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'settle does not lock the lease that it ends',
+    rule: 'unexpected_error',
     faults: [{ routine: 'settle', from: '    for no key update skip locked;', to: ';' }],
   },
   {
+    name: 'settle ends a lease that has half a second left',
+    rule: 'leases_overlap',
+    faults: [
+      {
+        routine: 'settle',
+        from: 's.lane = 0 and s.due_at <= v_now',
+        to: `s.lane = 0 and s.due_at <= v_now + interval '500 ms'`,
+      },
+    ],
+  },
+  {
     name: 'claim does not count the attempt',
+    rule: 'attempt_budget',
     faults: [{ routine: 'claim', from: 'attempt = s.attempt + 1', to: 'attempt = s.attempt' }],
   },
   {
     name: 'claim keeps the token of a lease that ran out',
+    rule: 'tokens_grow',
     faults: [
       {
         routine: 'claim',
@@ -67,6 +92,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'claim takes a lease that has half a second left',
+    rule: 'leases_overlap',
     faults: [
       {
         routine: 'claim',
@@ -82,18 +108,21 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'redrive starts the tokens again',
+    rule: 'tokens_grow',
     faults: [
       { routine: 'redrive', from: '      d.fencing_token,\n      0,', to: '      0,\n      0,' },
     ],
   },
   {
     name: 'fail goes on when the attempts are used up',
+    rule: 'attempt_budget',
     faults: [
       { routine: 'fail', from: 'r.attempt >= r.max_attempts', to: 'r.attempt > r.max_attempts' },
     ],
   },
   {
     name: 'a job with an ordering key does not wait for it',
+    rule: 'ordering_key',
     faults: [
       {
         routine: 'enqueue_batch',
@@ -104,10 +133,12 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a dead job does not hold back its key',
+    rule: 'ordering_key',
     faults: [{ routine: 'unpark', from: 'd.blocks_key = p_key', to: 'false' }],
   },
   {
     name: 'the end of a job does not let its key go on',
+    rule: 'ordering_key',
     faults: [
       {
         routine: 'end_cancelled',
@@ -118,6 +149,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'dedup keys are not looked at',
+    rule: 'dedup_key',
     faults: [
       {
         routine: 'enqueue_batch',
@@ -129,17 +161,20 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'redrive does not look at the dedup key',
+    rule: 'dedup_key',
     faults: [{ routine: 'redrive', from: 's.dedup_key = j.dedup_key', to: 'false' }],
     statements: 'drop index leasehold.job_state_dedup_key',
   },
   {
     name: 'floors do not reckon with writers that commit late',
+    rule: 'nothing_left_behind',
     faults: [
       { routine: 'refresh_claim_floors', from: 'where x.xid < p.next_xid', to: 'where false' },
     ],
   },
   {
     name: 'an expiry is not written to the log',
+    rule: 'log_rebuilds_state',
     faults: [
       {
         routine: 'settle_expired_lease',
@@ -155,6 +190,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a keyed job that is completed stays live',
+    rule: 'ends_once',
     faults: [
       {
         routine: 'end_succeeded',
@@ -165,6 +201,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'an effect that nobody knows the end of is begun again',
+    rule: 'effects_once',
     faults: [
       { routine: 'begin_effect', from: 'e.fencing_token < p_fencing_token', to: 'false' },
       { routine: 'begin_effect', from: `e.state is distinct from 'started'`, to: 'true' },
@@ -172,18 +209,22 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a relay marks events without its token',
+    rule: 'shard_leases',
     faults: [{ routine: 'settle_events', from: 'and h.fencing_token = p_fencing_token', to: '' }],
   },
   {
     name: 'events behind a held one are not held',
+    rule: 'aggregate_order',
     faults: [{ routine: 'sort_held_events', from: 'd.position > (', to: 'd.position < (' }],
   },
   {
     name: 'the inbox takes an event that it has on record',
+    rule: 'effects_once',
     faults: [{ routine: 'accept_event', from: 'when i.duplicates = 0 then', to: 'when true then' }],
   },
   {
     name: 'the inbox takes an older version',
+    rule: 'aggregate_order',
     faults: [{ routine: 'accept_event', from: 'p_version <= applied_version', to: 'false' }],
   },
 ];

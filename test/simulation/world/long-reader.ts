@@ -17,11 +17,9 @@ export async function* readLong(actor: Actor, beside: Control): Steps {
       await session.begin('repeatable read');
       await session.sql.query('select count(*) from leasehold.job_state', []);
       world.tally.oldSnapshots += 1;
-      const queue = random.pick(world.weather.queues) ?? 'plain';
-      actor.note(
-        `holds a snapshot${world.weather.deadEntries ? `, dead entries in ${queue}` : ''}`,
-      );
-      if (world.weather.deadEntries) await leaveDeadEntries(beside, queue);
+      const { deadEntries, queues } = world.weather;
+      actor.note(`holds a snapshot${deadEntries ? ' before many dead entries' : ''}`);
+      if (deadEntries) for (const queue of queues) await leaveDeadEntries(beside, queue);
       yield* actor.pause(random.between(30, 90));
       await session.rollback();
     } catch {

@@ -30,7 +30,7 @@ export async function* drain(actor: Actor): Steps {
 
 /** Relays go by one name, and lose their shards to each other. */
 const RELAY = 'relay';
-const LEASE_SECONDS = 2;
+const LEASE_SECONDS = 1;
 const MAX_ATTEMPTS = 50;
 
 /** Publishes what a shard has, one event after another; some receivers refuse, and a relay may die or dawdle anywhere. */
@@ -54,7 +54,7 @@ export async function* relay(actor: Actor): Steps {
       if (batch === undefined) break;
       const results = yield* publish(actor, batch.events);
       if (random.chance(0.08)) break; // sent, and never marked
-      if (random.chance(0.1)) yield* actor.pause(random.between(20, 50));
+      if (random.chance(0.2)) yield* actor.pause(random.between(10, 40));
       const { lease } = batch;
       const keep = random.chance(0.4);
       const settings = { leaseSeconds: LEASE_SECONDS, maxAttempts: MAX_ATTEMPTS, more: keep };

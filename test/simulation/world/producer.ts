@@ -6,14 +6,14 @@ import type { QueueName } from './world.ts';
 
 /** What a handler does with a job of this type; see worker.ts. */
 export const JOB_TYPES = ['plain', 'in_transaction', 'effect'] as const;
-const AGGREGATES = 4;
+const AGGREGATES = 3;
 
 /** Adds jobs: alone, many at once, or with rows and events of its own in one transaction. */
 export async function* produce(actor: Actor): Steps {
   const { random, world } = actor;
   while (world.jobsToAdd > 0) {
     yield* actor.pause(random.below(8));
-    const form = random.weighted({ one: 5, many: 2, transaction: 4 });
+    const form = random.weighted({ one: 4, many: 2, transaction: 5 });
     if (world.jobsToAdd === 0) return;
     const count = Math.min(world.jobsToAdd, form === 'many' ? random.between(2, 5) : 1);
     const batch = Array.from({ length: count }, () => newJob(actor));
@@ -35,11 +35,11 @@ async function* add(actor: Actor, jobs: readonly NewJob[]): Steps {
   for (const { queue } of jobs) actor.world.hint(queue as QueueName, actor.random);
 }
 
-/** A row, an event about it and a job, together or not at all. */
+/** A row, events about it and a job, together or not at all. */
 async function* addInTransaction(actor: Actor, jobs: readonly NewJob[]): Steps {
   const { random, world } = actor;
   const order = actor.uuid();
-  const eventId = actor.uuid();
+  const events = Array.from({ length: random.between(1, 3) }, () => actor.uuid());
   const aggregateId = String(random.between(1, AGGREGATES));
   const takesBack = random.chance(0.15);
   const held = random.chance(world.weather.lateCommits) ? random.between(20, 70) : 0;
@@ -53,14 +53,16 @@ async function* addInTransaction(actor: Actor, jobs: readonly NewJob[]): Steps {
           actor.name,
         ]);
         const added = await enqueueBatch(sql, { jobs, actor: actor.name });
-        const event = {
-          id: eventId,
-          aggregateType: 'order',
-          aggregateId,
-          type: 'order.placed',
-          payload: { order },
-        };
-        await appendEvent(sql, { event, actor: actor.name });
+        for (const id of events) {
+          const event = {
+            id,
+            aggregateType: 'order',
+            aggregateId,
+            type: 'order.changed',
+            payload: { order },
+          };
+          await appendEvent(sql, { event, actor: actor.name });
+        }
         if (takesBack) throw new RolledBack(what);
         return added.map(({ jobId, outcome }) => ({ jobId, outcome }));
       },

@@ -21,7 +21,6 @@ import { Stage } from './stage.ts';
 import { serve } from './worker.ts';
 import { COMMON, QUEUE_NAMES, QUEUES, World, type Tally } from './world.ts';
 
-const MOST_STEPS = 2500;
 /** After the producers have ended. */
 const STEPS_LEFT = 600;
 const LEAP_MS = 3000;
@@ -163,12 +162,14 @@ async function play({ world, control, connections, subscriptions, crash }: Play)
   add('reader', 1, (actor) => readLong(actor, control));
   try {
     let left = STEPS_LEFT;
-    while (world.tally.steps < MOST_STEPS && left > 0) {
+    while (world.tally.steps < world.weather.mostSteps && left > 0) {
       pass(world);
       await disturb(world, stage, crash);
       await stage.step();
       if (stage.hasEnded('producer')) left -= 1;
     }
+    // Theirs may be the latest commits of all.
+    await stage.letCommit('producer');
   } finally {
     await stage.end();
   }

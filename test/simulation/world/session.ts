@@ -40,6 +40,11 @@ export class Session {
     return this.#connection?.pid ?? 0;
   }
 
+  /** Whether a transaction is open. */
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
   /** Runs statements as one transaction, from its `begin` to just before its `commit`. */
   async begin(isolation: 'read committed' | 'repeatable read' = 'read committed'): Promise<void> {
     const { client } = (this.#connection ??= await this.#connect());

@@ -58,7 +58,21 @@ export class Stage {
 
   /** One step of one actor that does not wait. */
   async step(): Promise<void> {
-    const ready = this.#parts.filter(({ ended, waiting }) => !ended && !waiting);
+    await this.#stepOf(this.#parts.filter(({ ended, waiting }) => !ended && !waiting));
+  }
+
+  /** Those of a role go on until none of them has a transaction open, but for one that waits for somebody else. */
+  async letCommit(role: string): Promise<void> {
+    for (;;) {
+      const open = this.#parts.filter(
+        (part) => part.role === role && part.actor.session.isOpen && !part.waiting && !part.ended,
+      );
+      if (open.length === 0) return;
+      await this.#stepOf(open);
+    }
+  }
+
+  async #stepOf(ready: readonly Part[]): Promise<void> {
     const part = this.#world.random.pick(ready.flatMap((one) => Array<Part>(one.weight).fill(one)));
     if (part === undefined) return await this.#cutSomeoneFree();
     this.#world.tally.steps += 1;

@@ -33,6 +33,8 @@ export interface Weather {
   readonly queues: readonly QueueName[];
   readonly keys: number;
   readonly workers: number;
+  /** After so many steps everybody is killed, whatever they are at. */
+  readonly mostSteps: number;
   /** Of calls: the request does not arrive; it does, and the answer is lost; the answer takes long. */
   readonly lostBefore: number;
   readonly lostAfter: number;
@@ -62,11 +64,12 @@ export function weatherOf(random: SeededRandom): Weather {
     queues: queues.length > 0 ? queues : [random.pick(QUEUE_NAMES)],
     keys: random.between(1, 3),
     workers: random.between(3, 6),
+    mostSteps: random.between(900, 2500),
     lostBefore: 0.03 * rough,
     lostAfter: 0.04 * rough,
     slow: 0.04 * rough,
     heldCommits: random.pick([0.2, 0.5, 0.7]),
-    lateCommits: random.pick([0.05, 0.3]),
+    lateCommits: random.pick([0.1, 0.5]),
     kills: 0.003 * rough,
     resets: 0.003 * rough,
     restarts: random.chance(0.25) ? 0.0015 : 0,
@@ -82,6 +85,7 @@ export const CALM: Weather = {
   queues: QUEUE_NAMES,
   keys: 1,
   workers: 1,
+  mostSteps: 0,
   lostBefore: 0,
   lostAfter: 0,
   slow: 0,
