@@ -20,31 +20,37 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'complete does not look at the token',
     rule: 'no_lost_reports',
+    shownBy: 13,
     faults: [{ routine: 'end_succeeded', from: TOKEN_OF_LEASE, to: '' }],
   },
   {
     name: 'fail, snooze and release do not look at the token',
     rule: 'no_lost_reports',
+    shownBy: 4,
     faults: [{ routine: 'take_lease', from: TOKEN_OF_LEASE, to: '' }],
   },
   {
     name: 'heartbeat does not look at the token',
     rule: 'no_lost_reports',
+    shownBy: 17,
     faults: [{ routine: 'heartbeat', from: TOKEN_OF_LEASE, to: '' }],
   },
   {
     name: 'complete does not look at the expiry',
     rule: 'no_lost_reports',
+    shownBy: 2,
     faults: [{ routine: 'end_succeeded', from: NOT_EXPIRED, to: '' }],
   },
   {
     name: 'heartbeat renews a lease that has run out',
     rule: 'no_lost_reports',
+    shownBy: 2,
     faults: [{ routine: 'heartbeat', from: NOT_EXPIRED, to: '' }],
   },
   {
     name: 'claim updates what it selects in one statement: id in (select … limit 1)',
     rule: 'leases_overlap',
+    shownBy: 2,
     faults: [
       {
         routine: 'claim',
@@ -61,11 +67,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'settle does not lock the lease that it ends',
     rule: 'unexpected_error',
+    shownBy: 10,
     faults: [{ routine: 'settle', from: '    for no key update skip locked;', to: ';' }],
   },
   {
     name: 'settle ends a lease that has half a second left',
     rule: 'leases_overlap',
+    shownBy: 24,
     faults: [
       {
         routine: 'settle',
@@ -77,11 +85,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'claim does not count the attempt',
     rule: 'attempt_budget',
+    shownBy: 1,
     faults: [{ routine: 'claim', from: 'attempt = s.attempt + 1', to: 'attempt = s.attempt' }],
   },
   {
     name: 'claim keeps the token of a lease that ran out',
     rule: 'tokens_grow',
+    shownBy: 1,
     faults: [
       {
         routine: 'claim',
@@ -93,6 +103,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'claim takes a lease that has half a second left',
     rule: 'leases_overlap',
+    shownBy: 1,
     faults: [
       {
         routine: 'claim',
@@ -109,6 +120,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'redrive starts the tokens again',
     rule: 'tokens_grow',
+    shownBy: 1,
     faults: [
       { routine: 'redrive', from: '      d.fencing_token,\n      0,', to: '      0,\n      0,' },
     ],
@@ -116,6 +128,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'fail goes on when the attempts are used up',
     rule: 'attempt_budget',
+    shownBy: 1,
     faults: [
       { routine: 'fail', from: 'r.attempt >= r.max_attempts', to: 'r.attempt > r.max_attempts' },
     ],
@@ -123,6 +136,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a job with an ordering key does not wait for it',
     rule: 'ordering_key',
+    shownBy: 1,
     faults: [
       {
         routine: 'enqueue_batch',
@@ -134,15 +148,17 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a dead job does not hold back its key',
     rule: 'ordering_key',
+    shownBy: 4,
     faults: [{ routine: 'unpark', from: 'd.blocks_key = p_key', to: 'false' }],
   },
   {
-    name: 'the end of a job does not let its key go on',
+    name: 'a completed job does not let its key go on',
     rule: 'ordering_key',
+    shownBy: 1,
     faults: [
       {
-        routine: 'end_cancelled',
-        from: 'perform leasehold.unpark(r.queue, r.ordering_key, p_actor);',
+        routine: 'end_succeeded',
+        from: 'perform leasehold.unpark(r.queue, r.ordering_key, r.owner);',
         to: 'null;',
       },
     ],
@@ -150,6 +166,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'dedup keys are not looked at',
     rule: 'dedup_key',
+    shownBy: 1,
     faults: [
       {
         routine: 'enqueue_batch',
@@ -162,12 +179,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'redrive does not look at the dedup key',
     rule: 'dedup_key',
+    shownBy: 20,
     faults: [{ routine: 'redrive', from: 's.dedup_key = j.dedup_key', to: 'false' }],
     statements: 'drop index leasehold.job_state_dedup_key',
   },
   {
     name: 'floors do not reckon with writers that commit late',
     rule: 'nothing_left_behind',
+    shownBy: 20,
     faults: [
       { routine: 'refresh_claim_floors', from: 'where x.xid < p.next_xid', to: 'where false' },
     ],
@@ -175,6 +194,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an expiry is not written to the log',
     rule: 'log_rebuilds_state',
+    shownBy: 1,
     faults: [
       {
         routine: 'settle_expired_lease',
@@ -191,6 +211,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a keyed job that is completed stays live',
     rule: 'ends_once',
+    shownBy: 1,
     faults: [
       {
         routine: 'end_succeeded',
@@ -202,6 +223,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an effect that nobody knows the end of is begun again',
     rule: 'effects_once',
+    shownBy: 4,
     faults: [
       { routine: 'begin_effect', from: 'e.fencing_token < p_fencing_token', to: 'false' },
       { routine: 'begin_effect', from: `e.state is distinct from 'started'`, to: 'true' },
@@ -210,21 +232,25 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a relay marks events without its token',
     rule: 'shard_leases',
+    shownBy: 13,
     faults: [{ routine: 'settle_events', from: 'and h.fencing_token = p_fencing_token', to: '' }],
   },
   {
     name: 'events behind a held one are not held',
     rule: 'aggregate_order',
+    shownBy: 7,
     faults: [{ routine: 'sort_held_events', from: 'd.position > (', to: 'd.position < (' }],
   },
   {
     name: 'the inbox takes an event that it has on record',
     rule: 'effects_once',
+    shownBy: 2,
     faults: [{ routine: 'accept_event', from: 'when i.duplicates = 0 then', to: 'when true then' }],
   },
   {
     name: 'the inbox takes an older version',
     rule: 'aggregate_order',
+    shownBy: 2,
     faults: [{ routine: 'accept_event', from: 'p_version <= applied_version', to: 'false' }],
   },
 ];

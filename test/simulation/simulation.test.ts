@@ -20,7 +20,7 @@ describe('a simulated deployment keeps every rule of its history', () => {
     const result = await runSeed(ground, seed);
     results.push(result);
     expect(result.faults).toEqual([]);
-  });
+  }, 60_000);
 
   test('the seeds came to what they are for', () => {
     const sum = (count: (result: SeedResult) => number): number =>
@@ -43,5 +43,5 @@ describe('a simulated deployment keeps every rule of its history', () => {
     const seed = 4;
     const first = results.find((result) => result.seed === seed);
     expect((await runSeed(ground, seed)).log).toEqual(first?.log);
-  });
+  }, 60_000);
 });
