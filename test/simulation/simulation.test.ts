@@ -16,11 +16,15 @@ const results: SeedResult[] = [];
 
 describe('a simulated deployment keeps every rule of its history', () => {
   // Again, with what happened: npm run prove -- simulation --seeds 1 --from <seed>
-  test.each(SEEDS)('seed %i', async (seed) => {
-    const result = await runSeed(ground, seed);
-    results.push(result);
-    expect(result.faults).toEqual([]);
-  }, 60_000);
+  test.each(SEEDS)(
+    'seed %i',
+    async (seed) => {
+      const result = await runSeed(ground, seed);
+      results.push(result);
+      expect(result.faults).toEqual([]);
+    },
+    60_000,
+  );
 
   test('the seeds came to what they are for', () => {
     const sum = (count: (result: SeedResult) => number): number =>
@@ -34,9 +38,10 @@ describe('a simulated deployment keeps every rule of its history', () => {
       kills: sum(({ tally: its }) => its.kills),
       restarts: sum(({ tally: its }) => its.restarts),
     };
-    for (const [what, count] of Object.entries(tally)) {
-      expect(count, what).toBeGreaterThan(what === 'restarts' ? 5 : 40);
-    }
+    const few = Object.entries(tally).filter(
+      ([what, count]) => count <= (what === 'restarts' ? 5 : 40),
+    );
+    expect(few).toEqual([]);
   });
 
   test('a seed does the same again', async () => {
