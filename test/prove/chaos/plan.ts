@@ -37,7 +37,7 @@ export function planFor(minutes: number, seed: number): Plan {
     kills: Math.round(200 * share),
     serverKills: Math.max(1, Math.floor(10 * share)),
     lostAnswers: Math.round(2000 * share),
-    killEveryMs: 4500,
+    killEveryMs: 3200,
     serverKillEveryMs: Math.min(1.5 * MINUTE, (minutes * MINUTE) / 3),
     poolerKillEveryMs: 2 * MINUTE,
     faultEveryMs: 330,
