@@ -56,9 +56,8 @@ export class Session {
   }
 
   async commit(): Promise<void> {
-    const { client } = this.#held();
+    await this.#held().client.query(`select ${this.#move()}; commit`);
     this.#open = false;
-    await client.query(`select ${this.#move()}; commit`);
   }
 
   /** Ends a transaction that failed, or is not to be. */

@@ -98,7 +98,7 @@ export class Stage {
     part.actor.note('is killed');
     const killed = this.#replace(part, part.start());
     this.#world.tally.kills += 1;
-    await this.#bury(killed);
+    await this.#bury([killed]);
     await this.#settle();
   }
 
@@ -124,11 +124,7 @@ export class Stage {
   /** Everybody's process dies, and nobody takes their place. */
   async end(): Promise<void> {
     for (const part of this.#parts) part.ended = true;
-    const all = this.#parts.map((part) => this.#replace(part, part));
-    // Those that wait come first: they would go on when the others are gone.
-    for (const killed of all.toSorted((a, b) => Number(b.waiting) - Number(a.waiting))) {
-      await this.#bury(killed);
-    }
+    await this.#bury(this.#parts.map((part) => this.#replace(part, part)));
   }
 
   /** Takes a process off its part; what it does from now on does not count. */
@@ -138,11 +134,14 @@ export class Stage {
     return killed;
   }
 
-  /** What the database does when a process is gone: it ends its statement and its transaction. */
-  async #bury({ session, waiting, going }: Killed): Promise<void> {
-    if (waiting) await this.#control.query('select pg_cancel_backend($1)', [session.pid]);
-    await going;
-    await session.release();
+  /** What the database does when processes are gone: it ends their statements, all at once, and their transactions. */
+  async #bury(killed: readonly Killed[]): Promise<void> {
+    const pids = killed.filter(({ waiting }) => waiting).map(({ session }) => session.pid);
+    if (pids.length > 0) {
+      await this.#control.query('select pg_cancel_backend(p) from unnest($1::int[]) p', [pids]);
+    }
+    for (const { going } of killed) await going;
+    for (const { session } of killed) await session.release();
   }
 
   #rest(part: Part, ended: boolean): void {
