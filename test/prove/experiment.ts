@@ -8,6 +8,8 @@ export interface Lab {
   readonly sql: Sql;
   /** A form that continuous integration can afford. */
   readonly short: boolean;
+  /** `--name value` as given, for experiments that know the name. */
+  readonly options: Readonly<Record<string, string>>;
   print(line: string): void;
   /** One line that is overwritten on a terminal and left out elsewhere. */
   progress(line: string): void;

@@ -5,18 +5,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startPostgres } from '../../infra/local/postgres.ts';
 import { migrate } from '../../infra/migrate.ts';
 import { createPgSql } from '../support/pg-sql.ts';
+import { chaos } from './chaos.ts';
 import type { Experiment } from './experiment.ts';
 import { fuzz } from './fuzz.ts';
 import { hundredThousand } from './hundred-thousand.ts';
+import { mutations } from './mutations.ts';
 import { outboxBroker } from './outbox-broker.ts';
 import { outbox } from './outbox.ts';
 import { plans } from './plans.ts';
 import { races } from './races.ts';
 import { retryStormExperiment } from './retry-storm.ts';
+import { simulation } from './simulation.ts';
 
 const EXPERIMENTS: readonly Experiment[] = [
   races,
@@ -26,18 +30,17 @@ const EXPERIMENTS: readonly Experiment[] = [
   retryStormExperiment,
   fuzz,
   outbox,
+  simulation,
+  mutations,
+  chaos,
 ];
 const CONNECTIONS = 24;
+/** Options with a value, for the experiments that know them. */
+const VALUE_OPTIONS = ['minutes', 'seed', 'seeds', 'from'];
 
-const args = process.argv.slice(2);
-const short = args.includes('--short');
-const names = args.filter((arg) => !arg.startsWith('--'));
-const unknown = [
-  ...names.filter((name) => !EXPERIMENTS.some((one) => one.name === name)),
-  ...args.filter((arg) => arg.startsWith('--') && arg !== '--short' && arg !== '--help'),
-];
+const { short, help, names, options, unknown } = readArguments(process.argv.slice(2));
 
-if (args.includes('--help') || names.length === 0 || unknown.length > 0) {
+if (help || names.length === 0 || unknown.length > 0) {
   if (unknown.length > 0) console.error(`Unknown: ${unknown.join(', ')}\n`);
   console.log('npm run prove -- <name> [<name> …] [--short]\n');
   for (const { name, summary } of EXPERIMENTS) console.log(`  ${name.padEnd(18)} ${summary}`);
@@ -78,6 +81,7 @@ if (args.includes('--help') || names.length === 0 || unknown.length > 0) {
         pool,
         sql: createPgSql(pool),
         short,
+        options,
         print: (line) => console.log(clearLine() + line),
         progress: (line) => {
           if (process.stderr.isTTY) process.stderr.write(`${clearLine()}  ${line}`);
@@ -96,4 +100,41 @@ if (args.includes('--help') || names.length === 0 || unknown.length > 0) {
 
 function clearLine(): string {
   return process.stderr.isTTY ? '\r\u001b[K' : '';
+}
+
+function readArguments(args: readonly string[]): {
+  readonly short: boolean;
+  readonly help: boolean;
+  readonly names: readonly string[];
+  readonly options: Readonly<Record<string, string>>;
+  readonly unknown: readonly string[];
+} {
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+    options: Object.fromEntries([
+      ...['short', 'help'].map((name) => [name, { type: 'boolean' as const }]),
+      ...VALUE_OPTIONS.map((name) => [name, { type: 'string' as const }]),
+    ]) as Record<string, { type: 'boolean' | 'string' }>,
+  });
+  const known = ['short', 'help', ...VALUE_OPTIONS];
+  return {
+    short: values['short'] === true,
+    help: values['help'] === true,
+    names: positionals,
+    options: Object.fromEntries(
+      VALUE_OPTIONS.flatMap((name) => {
+        const value = values[name];
+        return typeof value === 'string' ? [[name, value]] : [];
+      }),
+    ),
+    unknown: [
+      ...positionals.filter((name) => !EXPERIMENTS.some((one) => one.name === name)),
+      ...tokens.flatMap((token) =>
+        token.kind === 'option' && !known.includes(token.name) ? [token.rawName] : [],
+      ),
+    ],
+  };
 }

@@ -27,9 +27,10 @@ export function poolerBinary(): string | undefined {
 export async function startPooler(
   binary: string,
   upstream: { host: string; port: number; user: string; password: string },
+  options: { readonly port?: number; readonly serverConnections?: number } = {},
 ): Promise<Pooler> {
+  const { port = await freePort(), serverConnections = SERVER_CONNECTIONS } = options;
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-pooler-'));
-  const port = await freePort();
   const file = join(folder, 'pgbouncer.ini');
   const { host, port: upstreamPort, user, password } = upstream;
   writeFileSync(
@@ -43,9 +44,11 @@ export async function startPooler(
       'unix_socket_dir =',
       'auth_type = any',
       'pool_mode = transaction',
-      `default_pool_size = ${SERVER_CONNECTIONS}`,
+      `default_pool_size = ${serverConnections}`,
       'max_client_conn = 200',
       'server_reset_query =',
+      // Its default leaves clients without a server for 15 s after one that did not answer.
+      'server_login_retry = 0.2',
       'ignore_startup_parameters =',
       // It does not run as root.
       ...(process.getuid?.() === 0 ? ['user = nobody'] : []),

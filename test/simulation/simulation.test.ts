@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { prepareGround, type Ground } from './world/ground.ts';
+import { runSeed, type SeedResult } from './world/run-seed.ts';
+
+const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
+
+let ground: Ground;
+beforeAll(async () => {
+  const { host, port, user, password, template } = inject('cluster');
+  const server = `postgres://${user}:${password}@${host}:${port}`;
+  ground = await prepareGround({ server, template });
+});
+afterAll(() => ground.drop());
+
+const results: SeedResult[] = [];
+
+describe('a simulated deployment keeps every rule of its history', () => {
+  // Again, with what happened: npm run prove -- simulation --seeds 1 --from <seed>
+  test.each(SEEDS)(
+    'seed %i',
+    async (seed) => {
+      const result = await runSeed(ground, seed);
+      results.push(result);
+      expect(result.faults).toEqual([]);
+    },
+    60_000,
+  );
+
+  test('the seeds came to what they are for', () => {
+    const sum = (count: (result: SeedResult) => number): number =>
+      results.reduce((all, result) => all + count(result), 0);
+    const tally = {
+      expiries: sum(({ report }) => report.expiries),
+      consumed: sum(({ report }) => report.consumed),
+      leasesLost: sum(({ tally: its }) => its.leasesLost),
+      lostAnswers: sum(({ tally: its }) => its.lostAnswers),
+      waits: sum(({ tally: its }) => its.waits),
+      kills: sum(({ tally: its }) => its.kills),
+      restarts: sum(({ tally: its }) => its.restarts),
+    };
+    const few = Object.entries(tally).filter(
+      ([what, count]) => count <= (what === 'restarts' ? 5 : 40),
+    );
+    expect(few).toEqual([]);
+  });
+
+  test('a seed does the same again', async () => {
+    const seed = 4;
+    const first = results.find((result) => result.seed === seed);
+    expect((await runSeed(ground, seed)).log).toEqual(first?.log);
+  }, 60_000);
+});
