@@ -60,6 +60,18 @@ withBrowser('a list of ten thousand jobs', () => {
     await expect.poll(() => focused.getAttribute('aria-rowindex')).toBe('2');
   });
 
+  test('follows keys that come faster than rows are drawn', async () => {
+    const focused = page.locator('[role=row]:focus');
+    await page.evaluate(`(() => {
+      for (const key of ['j', 'j', 'j', 'k', 'ArrowDown', 'k']) {
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+      }
+    })()`);
+    await expect.poll(() => focused.getAttribute('aria-rowindex')).toBe('4');
+    await page.keyboard.press('Home');
+    await expect.poll(() => focused.getAttribute('aria-rowindex')).toBe('2');
+  });
+
   test('keeps the focus on its job while another comes', async () => {
     const focused = page.locator('[role=row]:focus');
     await agent.call('POST', '/v1/jobs', { queue: 'bulk', type: 'job.new', payload: {} });

@@ -38,6 +38,8 @@ export function VirtualGrid(props: GridProps) {
   const [view, setView] = useState({ scrolled: 0, height: 800, rowHeight: 44 });
   const [active, setActive] = useState<string | undefined>(undefined);
   const wantsFocus = useRef(false);
+  /** Where the last key led: keys may come faster than rows are drawn. */
+  const aim = useRef<string | undefined>(undefined);
 
   useEffect(() => {
     const measure = (): void => {
@@ -69,7 +71,7 @@ export function VirtualGrid(props: GridProps) {
     if (props.more && end >= rows.length - ROWS_AHEAD) props.loadMore();
   }, [props.more, end, rows.length]);
   useEffect(() => {
-    if (wantsFocus.current !== true || active === undefined) return;
+    if (wantsFocus.current !== true || active === undefined || aim.current !== active) return;
     const element = document.getElementById(rowId(active));
     if (element === null) return;
     wantsFocus.current = false;
@@ -81,7 +83,9 @@ export function VirtualGrid(props: GridProps) {
     if (target.closest('[role=row]') === null || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
       return;
     if (event.metaKey || event.ctrlKey || event.altKey) return;
-    const job = rows[activeAt];
+    const aimedAt = rows.findIndex(({ id }) => id === aim.current);
+    const from = aimedAt === -1 ? activeAt : aimedAt;
+    const job = rows[from];
     if (job === undefined) return;
     const onRow = target.getAttribute('role') === 'row';
     if (onRow && event.key === 'Enter') return props.open(job);
@@ -90,11 +94,12 @@ export function VirtualGrid(props: GridProps) {
       return props.toggle(job);
     }
     const page = Math.max(1, Math.floor(view.height / view.rowHeight) - 3);
-    const next = rowAfterKey(event.key, activeAt, rows.length, page);
+    const next = rowAfterKey(event.key, from, rows.length, page);
     const nextJob = next === undefined ? undefined : rows[next];
     if (next === undefined || nextJob === undefined) return;
     event.preventDefault();
     wantsFocus.current = true;
+    aim.current = nextJob.id;
     setActive(nextJob.id);
     scrollTo(next, view.rowHeight, body.current);
   };
@@ -133,7 +138,10 @@ export function VirtualGrid(props: GridProps) {
               aria-rowindex={at + 2}
               tabindex={at === activeAt ? 0 : -1}
               style={{ transform: `translateY(${at * view.rowHeight}px)` }}
-              onFocus={() => setActive(job.id)}
+              onFocus={() => {
+                aim.current = job.id;
+                setActive(job.id);
+              }}
               onKeyDown={onKeyDown}
               onClick={(event: MouseEvent) => {
                 const target = event.target as HTMLElement;

@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import worker from '../../../functions/worker.ts';
 import type { WorkerEnv } from '../../../functions/worker-deps.ts';
 
-export { WakeClock } from '../../../functions/worker.ts';
+export { EventFeed, WakeClock } from '../../../functions/worker.ts';
 
 const MAX_SELF_CALLS_DEEP = 16;
 const DEPTH = 'x-self-calls';
