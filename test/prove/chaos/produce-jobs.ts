@@ -54,24 +54,33 @@ export async function produceOverHttp(
     const body = JSON.stringify({ jobs });
     // To the end, also after the signal: a batch of which nobody knows whether it is kept would be no proof.
     for (let kept = false; !kept;) {
-      kept = await fetch(`${service.url()}/v1/jobs/batch`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
-        body,
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      }).then(
-        async (response) => {
-          await response.arrayBuffer();
-          if (response.status >= 400 && response.status < 500 && response.status !== 429) {
-            ledger.fault(`a producer was refused with ${response.status}`);
-          }
-          return response.ok;
-        },
-        () => false,
-      );
+      kept = await isKept(service, body, ledger);
       if (!kept) await pause(random.between(20, 200));
     }
     ledger.accept(jobs.map(({ id }) => id));
+  }
+}
+
+/** Whether the service says so; a connection that breaks, also within the answer, leaves it open. */
+async function isKept(
+  service: { readonly url: () => string; readonly token: string },
+  body: string,
+  ledger: JobLedger,
+): Promise<boolean> {
+  try {
+    const response = await fetch(`${service.url()}/v1/jobs/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    await response.arrayBuffer();
+    if (response.status >= 400 && response.status < 500 && response.status !== 429) {
+      ledger.fault(`a producer was refused with ${response.status}`);
+    }
+    return response.ok;
+  } catch {
+    return false;
   }
 }
 
