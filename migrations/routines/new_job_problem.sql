@@ -20,7 +20,8 @@ create or replace function leasehold.new_job_problem(
   p_dedup_key text,
   p_on_duplicate text,
   p_tags jsonb,
-  p_escalate_after int
+  -- A default, so that an enqueue_batch of before, running while the routines are exchanged, still finds it.
+  p_escalate_after int default null
 ) returns text
 language sql
 stable

@@ -14,7 +14,15 @@ import { openStateFolder, ROOT } from '../../../infra/local/state-folder.ts';
 import { LIBRARY, LIBRARY_FILE, MIGRATOR_FILE, writeArchive } from './previous-release.ts';
 
 /** What the clone needs of the tree besides: the sources, and how they are built. */
-const BUILT_FROM = ['functions', 'shared', 'infra', 'migrations', 'package.json', 'wrangler.toml'];
+const BUILT_FROM = [
+  'functions',
+  'shared',
+  'infra',
+  'migrations',
+  'package.json',
+  'tsconfig.json',
+  'wrangler.toml',
+];
 
 const [commit] = process.argv.slice(2);
 if (commit === undefined || !/^[0-9a-f]{7,40}$/.test(commit)) {
@@ -41,13 +49,14 @@ try {
   rmSync(tree, { recursive: true, force: true });
 }
 
-async function builtWorker(): Promise<WorkerBuild> {
+async function builtWorker(): Promise<Omit<WorkerBuild, 'assets'>> {
   const builder = (await import(
     pathToFileURL(join(tree, 'infra/local/build-worker.ts')).href
   )) as typeof import('../../../infra/local/build-worker.ts');
   const built = await builder.buildWorker(join(tree, 'built'));
   const { code } = await transform(built.code, { minify: true, loader: 'js' });
-  return { ...built, code };
+  const { name, compatibilityDate, compatibilityFlags, vars, services, durableObjects } = built;
+  return { name, compatibilityDate, compatibilityFlags, vars, services, durableObjects, code };
 }
 
 async function builtLibrary(): Promise<string> {

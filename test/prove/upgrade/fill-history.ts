@@ -34,10 +34,21 @@ export async function fillHistory(pool: pg.Pool, count: number): Promise<void> {
       kept: ['id', 'xact_id'],
     });
     await client.query('commit');
+    await forgetWeeks(client);
     await client.query('vacuum (analyze) leasehold.job_events, leasehold.jobs, leasehold.attempts');
   } finally {
     client.release();
   }
+}
+
+/** Some weeks pass: those that were made ahead are no longer enough, and the next migration makes more. */
+async function forgetWeeks(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+     where c.relnamespace = 'leasehold'::regnamespace and c.relispartition and c.relkind = 'r'
+       and to_date(substring(c.relname from '_(\\d{8})$'), 'YYYYMMDD') > now() + interval '9 weeks'`,
+  );
+  for (const { name } of rows) await client.query(`drop table leasehold.${name}`);
 }
 
 /** Copies the rows of one job; columns in `kept` get their defaults. */

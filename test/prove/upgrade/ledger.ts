@@ -20,6 +20,7 @@ export class Ledger {
   /** The longest call a phase, in milliseconds, by kind of call. */
   readonly longest = new Map<string, number>();
   readonly calls = new Map<Phase, number>();
+  readonly #last = new Map<string, string>();
   readonly #faults = new Map<string, number>();
 
   /** Each once, with how often it came. */
@@ -32,7 +33,20 @@ export class Ledger {
   }
 
   accept(queue: string, ids: readonly string[]): void {
-    for (const id of ids) this.accepted.set(id, queue);
+    for (const id of ids) {
+      this.accepted.set(id, queue);
+      this.#last.set(queue, id);
+    }
+  }
+
+  /** The last of each queue. */
+  *recent(): Generator<string> {
+    yield* this.#last.values();
+  }
+
+  /** Whether routines are being exchanged: one that runs may then be refused, and its success is told alone. */
+  get exchanging(): boolean {
+    return this.phase === 'migration' || this.phase === 'old on new';
   }
 
   retry(name: string): void {
@@ -53,6 +67,9 @@ export class Ledger {
     }
   }
 }
+
+/** SQLSTATE of a routine that runs while those that it calls are exchanged: nothing of it happened. */
+export const EXCHANGED = '42804';
 
 /** Postgres said no and changed nothing, and the same statement may well succeed a moment later. */
 export const CONTENTION: readonly string[] = ['40001', '40P01', '55P03'];

@@ -13,28 +13,32 @@ import type { Receiver } from './receiver.ts';
 const IDLE_MS = 100;
 const LOOK_AGAIN_MS = 500;
 
-/** Agents of a release's own client; `hard` ones fail every job. */
+/** What an agent may log: how jobs end that cannot be done. */
+const EXPECTED = ['job_failed', 'job_dead', 'job_escalated'];
+
+/** Agents of a release's own client; they stop at the first of the signals. */
 export async function pullJobs(options: {
   readonly work: Library['work'];
   readonly client: LeaseholdClient;
   readonly queue: string;
-  readonly hard: boolean;
-  readonly receiver: Receiver;
+  readonly handler: (job: { readonly id: string }) => void;
   readonly ledger: Ledger;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const { work, client, queue, hard, receiver, ledger, signal } = options;
+  const { work, client, queue, handler, ledger, signal } = options;
+  const note = (event: string): void => {
+    if (event === 'claim_next_refused' && ledger.exchanging) ledger.retry(event);
+    else if (!EXPECTED.includes(event)) ledger.fault(`${ledger.phase}: an agent logged ${event}`);
+  };
   while (!signal.aborted) {
     try {
-      await work(
-        client,
-        queue,
-        (job) => {
-          if (hard) throw new Error('Nobody but a person can do this.');
-          receiver.record(job.id);
-        },
-        { signal, concurrency: 2, waitSeconds: 1, graceMs: 2000 },
-      );
+      await work(client, queue, handler, {
+        signal,
+        concurrency: 2,
+        waitSeconds: 1,
+        graceMs: 2000,
+        log: { info: () => undefined, warn: note, error: note },
+      });
     } catch (error) {
       ledger.fault(`an agent gave up with ${codeOf(error)}: ${messageOf(error)}`);
       await pause(LOOK_AGAIN_MS);
@@ -100,13 +104,12 @@ export async function helpOut(pool: pg.Pool, signal: AbortSignal): Promise<void>
 export async function readAround(
   client: LeaseholdClient,
   ledger: Ledger,
-  recent: () => string | undefined,
+  recent: () => Iterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
   const reads: Readonly<Record<string, () => Promise<unknown>>> = {
-    'a job': async () => {
-      const id = recent();
-      return id === undefined ? undefined : await client.getJob(id);
+    'single jobs': async () => {
+      for (const id of recent()) await client.getJob(id);
     },
     jobs: () => client.listJobs({ limit: 20 }),
     queues: () => client.queues.list(),
