@@ -152,8 +152,14 @@ async function play(lab: Lab, stage: Stage, folder: string): Promise<readonly st
   for (const error of stage.errors.faults) faults.push(`the server reported ${error}`);
   const fresh = await shapeOf(lab.pool);
   const now = await shapeOf(pool);
-  for (const line of fresh) if (!now.has(line)) faults.push(`the upgraded schema lacks ${line}`);
-  for (const line of now) if (!fresh.has(line)) faults.push(`the upgraded schema has also ${line}`);
+  for (const [place, lines] of [
+    ['lacks', [...fresh].filter((line) => !now.has(line))],
+    ['has besides', [...now].filter((line) => !fresh.has(line))],
+  ] as const) {
+    if (lines.length > 0) {
+      faults.push(`the upgraded schema ${place} ${lines.length} lines, ${lines[0]} among them`);
+    }
+  }
   if (receiver.held === 0) faults.push('no job ran on through the migration');
   if (statements.after === 0) faults.push('the old release did nothing on the new schema');
   return faults;

@@ -75,7 +75,7 @@ async function checkLostLeases(
        and not (a.started_at <= $2::timestamptz and a.ended_at > $2::timestamptz)`,
     [ids, stoppedAt],
   );
-  return rows.map(({ id }) => `${id} lost a lease that nobody had to lose`);
+  return rows.slice(0, SHOWN).map(({ id }) => `${id} lost a lease that nobody had to lose`);
 }
 
 /** Work that can be done is done, with its effect; what nobody could do is dead, or a person did it. */

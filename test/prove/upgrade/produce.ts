@@ -20,6 +20,7 @@ const ORDERING_KEYS = 12;
 /** Live jobs at one time, at most: producers wait for the workers. */
 const MOST_LIVE = 400;
 const LOOK_EVERY_MS = 250;
+const MOST_FAILURES = 10;
 
 export interface Producers {
   readonly ledger: Ledger;
@@ -67,9 +68,10 @@ export async function produceOverHttp(
         : {}),
       ...(queue === HARD_QUEUE ? extra : {}),
     }));
-    await untilKept(ledger, 'enqueue over HTTP', async () => {
+    const kept = await untilKept(ledger, 'enqueue over HTTP', async () => {
       await client.enqueueBatch(jobs);
     });
+    if (!kept) continue;
     ledger.accept(
       queue,
       jobs.map(({ id }) => id),
@@ -95,13 +97,14 @@ export async function produceInTransaction(
       payload: { order },
     };
     const job = { id: uuidv7(), queue: HANDLER_QUEUE, ...contentFor(HANDLER_QUEUE, effectsUrl) };
-    await untilKept(ledger, 'a transaction of a producer', () =>
+    const kept = await untilKept(ledger, 'a transaction of a producer', () =>
       inTransaction(pool, async (client) => {
         await client.query('insert into orders (id) values ($1) on conflict do nothing', [order]);
         await appendIn(pgTransaction(client), event, { actor: 'shop' });
         await enqueueIn(pgTransaction(client), [job], { actor: 'shop' });
       }),
     );
+    if (!kept) continue;
     ledger.accept(HANDLER_QUEUE, [job.id]);
     ledger.appended += 1;
     await pause(40);
@@ -118,13 +121,14 @@ export async function producePrepared(
     while (!signal.aborted) {
       await pace.wait(signal);
       const id = uuidv7();
-      await untilKept(ledger, 'enqueue in SQL', async () => {
+      const kept = await untilKept(ledger, 'enqueue in SQL', async () => {
         await client.query({
           name: 'add',
           text: `select job_id, outcome from leasehold.enqueue(p_id => $1::uuid, p_queue => $2::text, p_type => 'note', p_payload => '{}')`,
           values: [id, SQL_QUEUE],
         });
       });
+      if (!kept) continue;
       ledger.accept(SQL_QUEUE, [id]);
       await pause(60);
     }
@@ -133,22 +137,30 @@ export async function producePrepared(
   }
 }
 
-/** Again until it is answered with success: a job of which nobody knows whether it is kept would prove nothing. */
+/**
+ * Again until it is answered with success: a job of which nobody knows whether it is kept would prove nothing. What fails
+ * for another reason than contention is a fault, and is given up in the end.
+ */
 export async function untilKept(
   ledger: Ledger,
   kind: string,
   send: () => Promise<void>,
-): Promise<void> {
-  for (;;) {
+): Promise<boolean> {
+  for (let failures = 0; failures < MOST_FAILURES;) {
     try {
-      return await ledger.timed(kind, send);
+      await ledger.timed(kind, send);
+      return true;
     } catch (error) {
       const code = codeOf(error);
       if (CONTENTION.includes(code)) ledger.retry(`${kind} ${code}`);
-      else ledger.fault(`${ledger.phase}: ${kind} failed with ${code}: ${messageOf(error)}`);
+      else {
+        ledger.fault(`${ledger.phase}: ${kind} failed with ${code}: ${messageOf(error)}`);
+        failures += 1;
+      }
       await pause(50);
     }
   }
+  return false;
 }
 
 async function inTransaction(
