@@ -45,6 +45,8 @@ export function createApp(
     context.header('x-request-id', context.get('requestId'));
     if (!context.res.headers.has('cache-control')) context.header('cache-control', 'no-store');
     context.header('x-content-type-options', 'nosniff');
+    // Nobody reads it: a stream would go on for nobody, to its end.
+    if (context.req.method === 'HEAD') await context.res.body?.cancel();
     deps.log.info('request_served', {
       request_id: context.get('requestId'),
       method: context.req.method,

@@ -23,6 +23,7 @@ export const ERROR_CODES = [
   'rate_limited',
   'bad_signature',
   'sign_in_unavailable',
+  'feed_full',
   'database_unavailable',
   'database_error',
   'schema_mismatch',

@@ -176,6 +176,8 @@ export const MAX_TICK_SCHEDULES = 100;
 export const MAX_TICK_READS = 5;
 /** Schedules decided at one time: Workers allow six open connections. */
 export const MAX_CONCURRENT_FIRINGS = 5;
+/** Ended attempts that an answer about a job shows, the newest: as many as one budget can hold. The event log has all of them. */
+export const MAX_SHOWN_ATTEMPTS = 100;
 /** Slots to come that an answer about a schedule shows. */
 export const SHOWN_SLOTS = 5;
 /** A tick that went well is noted this often, and not each time: the note would become a hot row. */
@@ -222,6 +224,14 @@ export const MAX_STREAM_MS = 5 * 60 * 1000;
 export const STREAM_HEARTBEAT_MS = 15 * 1000;
 /** A reader that lies so far behind is let go, and catches up at its own pace when it comes back. */
 export const MAX_STREAM_BACKLOG_BYTES = 4 * 1024 * 1024;
+/** Streams that one live feed has open at a time. */
+export const MAX_FEED_VIEWERS = 500;
+/** Who asks for one more is told to come back after this time. */
+export const FEED_FULL_RETRY_SECONDS = 10;
+/** What all readers of one feed together have not taken yet: beyond it, who lies furthest behind is cut off. */
+export const MAX_FEED_BACKLOG_BYTES = 32 * 1024 * 1024;
+/** After the end of a stream its reader has so long to take the rest of it. */
+export const STREAM_LINGER_MS = 15 * 1000;
 /** When readers come back after a stream has ended: at a time of its own each, so that they do not come all at once. */
 export const MIN_RETURN_MS = 500;
 export const MAX_RETURN_MS = 3000;

@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 
+import { LeaseholdError } from '../../shared/errors.ts';
 import type { KeptMetrics } from '../../shared/metrics/kept-metrics.ts';
 import { answerMetrics } from '../metrics/remote-metrics.ts';
 import type { MetricsAnswer } from '../metrics/remote-metrics.ts';
@@ -8,6 +9,7 @@ import { feedPorts } from '../worker-deps.ts';
 import type { EventFeedStub, WorkerEnv } from '../worker-deps.ts';
 import type { FeedHub } from './feed-hub.ts';
 import { feedHubOver } from './hub-over.ts';
+import { FEED_FULL_STATUS } from './remote-feed.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { viewerOf } from './viewer-address.ts';
 
@@ -33,7 +35,12 @@ export class EventFeed extends DurableObject<WorkerEnv> implements EventFeedStub
   override async fetch(request: Request): Promise<Response> {
     // Settings are read where their faults are answered.
     this.#hub ??= feedHubOver(feedPorts(this.env));
-    return streamAnswer(await this.#hub.open(viewerOf(new URL(request.url))));
+    try {
+      return streamAnswer(await this.#hub.open(viewerOf(new URL(request.url))));
+    } catch (error) {
+      if (!(error instanceof LeaseholdError) || error.code !== 'feed_full') throw error;
+      return new Response(null, { status: FEED_FULL_STATUS });
+    }
   }
 
   /** Settings are read where their faults are answered. */

@@ -5,7 +5,6 @@ import {
   FEED_GAP_MS,
   FEED_OVERVIEW_GAP_MS,
   MAX_FEED_RETRY_MS,
-  MAX_RETURN_MS,
   MAX_STREAM_MS,
   MAX_UNSETTLED_LOOK_MS,
   MIN_RETURN_MS,
@@ -15,11 +14,13 @@ import {
 import type { Clock, Log, Random, Timer } from '../../shared/ports.ts';
 import type { LogChangesPage, LogPlace } from '../../shared/queue/log-changes.ts';
 import { catchUp } from './catch-up.ts';
+import type { KnownPlace } from './catch-up.ts';
 import type { LiveFeed, ViewerRequest } from './live-feed.ts';
 import { compareCursors, laterCursor } from './log-order.ts';
 import { RecentChanges, isAfter } from './recent-changes.ts';
 import { Viewer } from './viewer.ts';
 import type { SharedTexts } from './viewer.ts';
+import { Viewers } from './viewers.ts';
 
 export interface FeedHubOptions {
   readonly clock: Clock;
@@ -27,7 +28,7 @@ export interface FeedHubOptions {
   readonly random: Random;
   readonly log: Log;
   /** A page of changes after a place; without one, where the log ends now. */
-  readonly read: (place?: Pick<LogPlace, 'cursor'> & Partial<LogPlace>) => Promise<LogChangesPage>;
+  readonly read: (place?: KnownPlace) => Promise<LogChangesPage>;
   /** The body of `GET /v1/overview`. */
   readonly overview?: () => Promise<JsonObject>;
   /** Where no hints come: milliseconds between two looks while somebody watches. */
@@ -45,10 +46,12 @@ const NEVER = Number.POSITIVE_INFINITY;
  */
 export class FeedHub implements LiveFeed {
   readonly #options: FeedHubOptions;
-  readonly #viewers = new Set<Viewer>();
+  readonly #viewers = new Viewers();
   /** How far the log is read; undefined: from where it ends next time that anybody looks. */
   #place: LogPlace | undefined;
   #recent = new RecentChanges('0_j0');
+  /** Something has changed while nobody watched. */
+  #isBehind = false;
   /** Local milliseconds of the next look, of the one before, and of the overview. */
   #lookAt = NEVER;
   #lookedAt = -NEVER;
@@ -73,14 +76,24 @@ export class FeedHub implements LiveFeed {
     return this.#viewers.size;
   }
 
+  /** Bytes that they have not taken. */
+  get backlog(): number {
+    return this.#viewers.backlog;
+  }
+
   changed(): void {
-    if (this.#viewers.size === 0) return;
+    if (this.#viewers.size === 0) {
+      this.#isBehind = true;
+      return;
+    }
     this.#lookBy(this.#lookedAt + FEED_GAP_MS);
     this.#startLooks();
   }
 
+  /** @throws {LeaseholdError} `feed_full` beyond `MAX_FEED_VIEWERS` */
   async open(request: ViewerRequest): Promise<ReadableStream<Uint8Array>> {
-    const { clock, maxStreamMs = MAX_STREAM_MS } = this.#options;
+    this.#viewers.requireRoom();
+    const { clock, paceMs, maxStreamMs = MAX_STREAM_MS } = this.#options;
     const boundAt = clock.now() + Math.min(maxStreamMs, MAX_STREAM_MS);
     const { endsAt = NEVER } = request;
     const viewer = new Viewer({
@@ -89,13 +102,17 @@ export class FeedHub implements LiveFeed {
       endReason: endsAt < boundAt ? 'token' : 'time',
       onGone: (gone) => this.#forget(gone),
     });
-    // Where the log ended for viewers of long ago is not where it ends now.
-    if (this.#viewers.size === 0) this.#place = undefined;
+    // Where the log ended for the viewers before is not where it ends now, unless nothing was heard of since: one viewer who
+    // comes back every few minutes must not keep a database awake.
+    if (this.#viewers.size === 0 && (this.#isBehind || paceMs !== undefined)) {
+      this.#place = undefined;
+      this.#isBehind = false;
+    }
     this.#viewers.add(viewer);
     void catchUp(viewer, {
       place: () => this.#place && { cursor: this.#place.cursor, recent: this.#recent },
       ready: async (of) => await this.#ready(of),
-      page: async (cursor) => await this.#page(cursor),
+      page: async (place) => await this.#page(place),
       overviewIsDue: () => this.#overviewIsDue(),
       rest: async () => void (await pause(this.#options.timer, MAX_FEED_RETRY_MS)),
     });
@@ -124,11 +141,13 @@ export class FeedHub implements LiveFeed {
     for (const wake of waiting) wake();
   }
 
-  async #page(cursor: string): Promise<LogChangesPage> {
-    const asked = this.#pages.get(cursor);
+  async #page(place: KnownPlace): Promise<LogChangesPage> {
+    this.#viewers.cutSlowest();
+    const key = JSON.stringify(place);
+    const asked = this.#pages.get(key);
     if (asked !== undefined) return await asked;
-    const page = this.#options.read({ cursor }).finally(() => this.#pages.delete(cursor));
-    this.#pages.set(cursor, page);
+    const page = this.#options.read(place).finally(() => this.#pages.delete(key));
+    this.#pages.set(key, page);
     return await page;
   }
 
@@ -175,6 +194,8 @@ export class FeedHub implements LiveFeed {
     try {
       const page = await read(from);
       this.#failures = 0;
+      // What was sent with the look before had time to be taken.
+      this.#viewers.cutSlowest();
       if (from === undefined) this.#recent = new RecentChanges(page.place.cursor);
       else this.#recent.add(page);
       this.#place = page.place;
@@ -249,17 +270,12 @@ export class FeedHub implements LiveFeed {
     this.#beats = true;
     let beatAt = clock.now() + STREAM_HEARTBEAT_MS;
     while (this.#viewers.size > 0) {
-      const nextAt = Math.min(beatAt, ...[...this.#viewers].map(({ endsAt }) => endsAt));
+      const nextAt = Math.min(beatAt, this.#viewers.nextEnd());
       this.#beatPause = new AbortController();
       await pause(timer, nextAt - clock.now(), this.#beatPause.signal);
       this.#beatPause = undefined;
       const now = clock.now();
-      for (const viewer of this.#viewers) {
-        if (viewer.endsAt > now) continue;
-        viewer.handOver(
-          Math.round(MIN_RETURN_MS + random.next() * (MAX_RETURN_MS - MIN_RETURN_MS)),
-        );
-      }
+      this.#viewers.endDue(now, random);
       if (now < beatAt) continue;
       for (const viewer of this.#viewers) viewer.beat();
       beatAt = now + STREAM_HEARTBEAT_MS;

@@ -3,6 +3,8 @@ import { FEED_PACE_MS, MAX_FEED_EVENTS } from '../../shared/limits.ts';
 import type { Clock, Log, Random, Sql, Timer } from '../../shared/ports.ts';
 import { logChanges } from '../../shared/queue/log-changes.ts';
 import { readOverview } from '../../shared/queue/overview.ts';
+import { ensureSchema } from '../schema-gate.ts';
+import type { SchemaGate } from '../schema-gate.ts';
 import { FeedHub } from './feed-hub.ts';
 import type { FeedHubOptions } from './feed-hub.ts';
 import type { LiveFeed } from './live-feed.ts';
@@ -39,12 +41,14 @@ export function feedHubOver(
  * @param options.maxStreamMs what the platform leaves a stream
  */
 export function createPacedFeed(
-  ports: HubPorts,
+  ports: HubPorts & { readonly schema: SchemaGate },
   options: Pick<FeedHubOptions, 'maxStreamMs'> = {},
 ): LiveFeed {
   return {
     changed: () => undefined,
-    open: async (viewer) =>
-      await feedHubOver(ports, { paceMs: FEED_PACE_MS, ...options }).open(viewer),
+    open: async (viewer) => {
+      await ensureSchema(ports.sql, ports.schema);
+      return await feedHubOver(ports, { paceMs: FEED_PACE_MS, ...options }).open(viewer);
+    },
   };
 }

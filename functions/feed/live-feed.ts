@@ -16,6 +16,10 @@ export interface ViewerRequest {
 
 /** Follows the event log for viewers. */
 export interface LiveFeed extends EventFeed {
-  /** A stream of server-sent events: changes, heartbeats, and a hand-over before its bounded end. */
+  /**
+   * A stream of server-sent events: changes, heartbeats, and a hand-over before its bounded end.
+   *
+   * @throws {LeaseholdError} `feed_full` when as many watch as the feed serves
+   */
   open(viewer: ViewerRequest): Promise<ReadableStream<Uint8Array>>;
 }

@@ -17,7 +17,7 @@ export class RecentChanges {
   #from: string;
   readonly #pages: KeptChanges[] = [];
   #events = 0;
-  /** Given early, and not settled yet. */
+  /** Given early, and not settled yet: the newest, as many as of the settled ones. The others come when they are settled. */
   #early: LogChanges[] = [];
 
   constructor(from: string) {
@@ -27,13 +27,11 @@ export class RecentChanges {
   add(page: LogChangesPage): void {
     const settled = page.events.filter(({ cursor }) => cursor !== null);
     const ids = new Set(settled.map(({ id }) => id));
-    this.#early = [...this.#early, page]
-      .map(({ events, jobs }) => ({
-        events: events.filter(({ cursor, id }) => cursor === null && !ids.has(id)),
-        jobs,
-      }))
-      .filter(({ events }) => events.length > 0)
-      .slice(-MAX_RECENT_EVENTS);
+    this.#early = newestEarly(
+      [...this.#early, page]
+        .map((kept) => stillEarly(kept, ids))
+        .filter(({ events }) => events.length > 0),
+    );
     if (settled.length === 0) return;
     this.#pages.push({ events: settled, jobs: page.jobs, cursor: page.place.cursor });
     this.#events += settled.length;
@@ -56,6 +54,20 @@ export class RecentChanges {
   early(): readonly LogChanges[] {
     return this.#early;
   }
+}
+
+/** What of a page is not settled, and the jobs of that alone: those of the others are told, newer, where they are settled. */
+function stillEarly({ events, jobs }: LogChanges, settled: ReadonlySet<string>): LogChanges {
+  const left = events.filter(({ cursor, id }) => cursor === null && !settled.has(id));
+  const about = new Set(left.map(({ job_id: job }) => job));
+  return { events: left, jobs: jobs.filter(({ id }) => about.has(id)) };
+}
+
+/** While a transaction runs for an hour, an hour of events is early: that is not for memory to keep. */
+function newestEarly(pages: readonly LogChanges[]): LogChanges[] {
+  let events = 0;
+  const from = pages.findLastIndex((page) => (events += page.events.length) > MAX_RECENT_EVENTS);
+  return pages.slice(from + 1);
 }
 
 /** Early events come after everything. */

@@ -1,7 +1,10 @@
+import { defined } from '../../shared/defined.ts';
 import { LeaseholdError } from '../../shared/errors.ts';
 import { FEED_PACE_MS, MAX_FEED_EVENTS, MAX_SINGLE_BATCH_PAGES } from '../../shared/limits.ts';
 import type { Sql } from '../../shared/ports.ts';
 import { logChanges } from '../../shared/queue/log-changes.ts';
+import { ensureSchema } from '../schema-gate.ts';
+import type { SchemaGate } from '../schema-gate.ts';
 import type { LiveFeed } from './live-feed.ts';
 import { isAfter } from './recent-changes.ts';
 import { Viewer } from './viewer.ts';
@@ -10,10 +13,17 @@ import { Viewer } from './viewer.ts';
  * For a platform that sends an answer only when it is complete: each stream brings what has happened since the cursor that
  * the reader came with and ends at once, and the reader comes back a moment later.
  */
-export function createSingleBatchFeed({ sql }: { readonly sql: Sql }): LiveFeed {
+export function createSingleBatchFeed({
+  sql,
+  schema,
+}: {
+  readonly sql: Sql;
+  readonly schema: SchemaGate;
+}): LiveFeed {
   return {
     changed: () => undefined,
     open: async (request) => {
+      await ensureSchema(sql, schema);
       const viewer = new Viewer({
         request,
         endsAt: 0,
@@ -34,11 +44,12 @@ export function createSingleBatchFeed({ sql }: { readonly sql: Sql }): LiveFeed 
 }
 
 async function sendBatch(sql: Sql, viewer: Viewer, anew = viewer.isLost): Promise<void> {
+  let seen: string | undefined;
   for (let pages = 1; pages <= MAX_SINGLE_BATCH_PAGES; pages += 1) {
     const at = anew ? undefined : viewer.at;
     const page = await logChanges(sql, {
       limit: MAX_FEED_EVENTS,
-      ...(at === undefined ? {} : { place: { cursor: at } }),
+      ...(at === undefined ? {} : { place: defined({ cursor: at, seen }) }),
     });
     if (anew) viewer.sendReset(page.place.cursor);
     else if (at === undefined) viewer.sendStart(page.place.cursor);
@@ -48,5 +59,6 @@ async function sendBatch(sql: Sql, viewer: Viewer, anew = viewer.isLost): Promis
       viewer.sendStart(page.place.cursor);
     }
     if (!page.more) return;
+    seen = page.place.seen;
   }
 }

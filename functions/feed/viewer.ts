@@ -15,21 +15,23 @@ export interface ViewerOptions {
   readonly endsAt: number;
   /** Why it ends then. */
   readonly endReason: 'time' | 'token';
-  /** The reader has gone, or the stream has ended. */
+  /** The reader has gone, or the stream has ended and all of it is taken. */
   readonly onGone: (viewer: Viewer) => void;
 }
 
 /** One stream, from its start to its end. */
 export class Viewer {
   readonly filter: QueueFilter;
-  readonly endsAt: number;
+  endsAt: number;
   readonly endReason: 'time' | 'token';
   readonly stream: ReadableStream<Uint8Array>;
   /** All settled events up to here were sent, or are none of this viewer's. */
   at: string | undefined;
   /** Whether it gets what the feed reads; else it still catches up. */
   live = false;
+  /** It gets nothing more; its stream ends when the reader has taken all, or goes. */
   gone = false;
+  #isOver = false;
   #hasSent = false;
   /** It came with something that is no place in this log. */
   readonly isLost: boolean;
@@ -50,7 +52,10 @@ export class Viewer {
         start: (controller) => {
           this.#controller = controller;
         },
-        pull: () => this.#drained?.(),
+        pull: () => {
+          this.#drained?.();
+          if (this.gone) this.#closeWhenTaken();
+        },
         cancel: () => this.#end(),
       },
       { highWaterMark: MAX_STREAM_BACKLOG_BYTES, size: (chunk) => chunk.byteLength },
@@ -102,9 +107,27 @@ export class Viewer {
     this.#close();
   }
 
+  /** Whether the reader has taken most of what was sent. */
+  get hasRoom(): boolean {
+    return (this.#controller?.desiredSize ?? 0) >= MAX_STREAM_BACKLOG_BYTES / 2;
+  }
+
+  /** Bytes that were sent and that the reader has not taken. */
+  get backlog(): number {
+    if (this.#isOver) return 0;
+    return MAX_STREAM_BACKLOG_BYTES - (this.#controller?.desiredSize ?? MAX_STREAM_BACKLOG_BYTES);
+  }
+
+  /** Cuts the stream, and forgets what the reader has not taken: it comes back with what it has. */
+  drop(): void {
+    if (this.#isOver) return;
+    this.#controller?.error(new Error('The reader does not take what is sent.'));
+    this.#end();
+  }
+
   /** Resolves when the reader has taken most of what was sent. */
   async drained(): Promise<void> {
-    while (!this.gone && (this.#controller?.desiredSize ?? 0) < MAX_STREAM_BACKLOG_BYTES / 2) {
+    while (!this.gone && !this.hasRoom) {
       await new Promise<void>((resolve) => {
         this.#drained = resolve;
       });
@@ -126,6 +149,14 @@ export class Viewer {
 
   #close(): void {
     if (this.gone) return;
+    this.gone = true;
+    this.#drained?.();
+    this.#closeWhenTaken();
+  }
+
+  /** What waits in a stream that nobody reads is memory: until it is taken, the stream counts as one. */
+  #closeWhenTaken(): void {
+    if (this.#isOver || this.backlog > 0) return;
     try {
       this.#controller?.close();
     } catch {
@@ -135,7 +166,8 @@ export class Viewer {
   }
 
   #end(): void {
-    if (this.gone) return;
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.gone = true;
     this.#drained?.();
     this.#onGone(this);

@@ -34,7 +34,6 @@ export async function answerMessage(
   }
   const handler = createMcpHandler(() => createMcpServer(deps), {
     legacy: 'reject',
-    responseMode: 'json',
     maxSubscriptions: 0, // a subscription is a stream
   });
   return await handler.fetch(request, { parsedBody: message });

@@ -143,6 +143,11 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'The sign-in provider cannot be reached',
     remedy: 'Repeat after Retry-After; check JWKS_URL.',
   },
+  feed_full: {
+    status: 503,
+    title: 'The live feed has no room',
+    remedy: 'Come back after Retry-After; what happens meanwhile is in GET /v1/events.',
+  },
   database_unavailable: {
     status: 503,
     title: 'The database cannot be reached',

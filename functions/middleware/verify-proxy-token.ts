@@ -3,7 +3,7 @@ import type { JWTPayload } from 'jose';
 import { MAX_OWNER_CHARS } from '../../shared/limits.ts';
 import { isValidName } from '../../shared/names.ts';
 import type { SignInProxy } from '../../shared/proxy-settings.ts';
-import { verifyTokenWith } from './verify-token.ts';
+import { endOf, verifyTokenWith } from './verify-token.ts';
 import type { TokenDeps, TokenOutcome } from './verify-token.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function verifyProxyToken(
         subject,
         scopes: proxy.scopes,
         queues: undefined,
-        expiresAtMs: (payload.exp ?? 0) * 1000,
+        expiresAtMs: endOf(payload.exp),
       },
     };
   });

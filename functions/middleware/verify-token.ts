@@ -11,6 +11,8 @@ import { publicKeys } from './jwks.ts';
 import type { JwksDeps } from './jwks.ts';
 
 const CLOCK_TOLERANCE_SECONDS = 5;
+/** The last one that a `Date` can be. */
+const LAST_INSTANT_MS = 8.64e15;
 const SHARED_SECRET_ALGORITHM = 'HS256';
 /** What a public key may have signed. A shared-secret algorithm is never among them: the key is public. */
 const PUBLIC_KEY_ALGORITHMS = [
@@ -122,9 +124,14 @@ function claimsOf({ sub, scope, exp, ...others }: JWTPayload): TokenOutcome {
       subject: sub,
       scopes: typeof scope === 'string' ? scope.split(' ') : [],
       queues: queues.data === undefined ? undefined : new Set(queues.data),
-      expiresAtMs: (exp ?? 0) * 1000,
+      expiresAtMs: endOf(exp),
     },
   };
+}
+
+/** The milliseconds of an `exp`, which may lie beyond all instants. */
+export function endOf(exp: number | undefined): number {
+  return Math.min((exp ?? 0) * 1000, LAST_INSTANT_MS);
 }
 
 function reasonOf(error: unknown): string {

@@ -72,7 +72,7 @@ export const cancelJob: Route = {
         if ((await getJob(deps.sql, { jobId: id }))?.state === 'cancelled') {
           return context.json({ id, outcome: 'cancelled' });
         }
-        throw new LeaseholdError('job_ended', 'The job has succeeded or is dead.');
+        throw new LeaseholdError('job_ended', 'The job has succeeded, is dead, or waits for a person.');
       case 'not_found':
         throw noSuchJob();
     }

@@ -100,6 +100,7 @@ function newJob(request: EnqueueRequest, ids: Ids, trace: TraceContext | undefin
     maxAttempts: request.max_attempts,
     maxUnknownAttempts: request.max_unknown_attempts,
     retryBudgetSeconds: request.retry_budget_seconds,
+    escalateAfter: request.escalate_after,
     orderingKey: request.ordering_key,
     dedupKey: request.dedup_key,
     onDuplicate: request.on_duplicate,

@@ -69,6 +69,7 @@ export const completeLease: Route = {
     const end = await complete(deps.sql, report);
     if (end.outcome === 'lease_lost') throw leaseLost();
     wakeAfterPush(context, deps, end.moreDue);
+    if (end.keyedQueue !== undefined) wakeNextOfKey(deps, end.keyedQueue, end.moreDue);
     return context.json({ outcome: end.outcome, more_due: end.moreDue });
   },
 };
@@ -208,6 +209,16 @@ function givenBack(context: RouteContext, deps: AppDeps, end: GiveBackOutcome): 
 function wakeAfterPush(context: RouteContext, deps: AppDeps, moreDue: boolean): void {
   const queue = queueOfPushOwner(context.get('actor'));
   if (queue === undefined) return;
+  if (moreDue) pokeQueues(deps, [queue]);
+  else askDrain(deps);
+}
+
+/**
+ * The next job of an ordering key was not announced when it was added, since it could not start. Where handlers run it nobody
+ * would come for it; when it is due, by a delay of its own or the rate of its key, only the database knows.
+ */
+function wakeNextOfKey(deps: AppDeps, queue: string, moreDue: boolean): void {
+  if (!deps.handlers.serves(queue)) return;
   if (moreDue) pokeQueues(deps, [queue]);
   else askDrain(deps);
 }

@@ -1,5 +1,6 @@
 import { defined } from '../../shared/defined.ts';
 import { boardAt } from '../../shared/queue/board-at.ts';
+import { jobEventsBefore } from '../../shared/queue/job-events-before.ts';
 import { jobEventsSince } from '../../shared/queue/job-events-since.ts';
 import { jobHistory } from '../../shared/queue/job-history.ts';
 import { jobId } from '../../shared/schemas/job-id.ts';
@@ -15,18 +16,23 @@ import { noSuchJob, queuesOf, requireJob, requireQueue } from '../middleware/que
 import { readParam, readQuery } from '../middleware/read-query.ts';
 import type { Route } from './route.ts';
 
-/** The event log after a cursor; none of its events is ever skipped. */
+/** The event log after a cursor, none of its events ever skipped; or the newest of it, and what lies before a cursor. */
 export const readLog: Route = {
   ...readRoute('/v1/events'),
   handle: async (context, deps) => {
-    const query = readQuery(context, logQuery);
+    const { order, ...query } = readQuery(context, logQuery);
     if (query.queue !== undefined) requireQueue(context, query.queue);
-    const page = await jobEventsSince(deps.sql, defined({ ...query, queues: queuesOf(context) }));
-    return context.json({
-      events: page.events,
-      next_cursor: page.nextCursor ?? null,
-      more: page.more,
-    });
+    const asked = defined({ ...query, queues: queuesOf(context) });
+    if (order === 'newest') {
+      const { events, nextCursor } = await jobEventsBefore(deps.sql, asked);
+      return context.json({
+        events,
+        next_cursor: nextCursor ?? null,
+        more: nextCursor !== undefined,
+      });
+    }
+    const { events, nextCursor, more } = await jobEventsSince(deps.sql, asked);
+    return context.json({ events, next_cursor: nextCursor ?? null, more });
   },
 };
 
@@ -36,6 +42,7 @@ export const readLog: Route = {
  */
 export const followLog: Route = {
   ...readRoute('/v1/events/stream'),
+  database: false, // where another object reads the log for all, a stream that is taken up again asks nothing
   handle: async (context, deps) => {
     const { cursor, queue } = readQuery(context, logStreamQuery);
     if (queue !== undefined) requireQueue(context, queue);

@@ -30,12 +30,12 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   signal: new AbortController().signal,
 });
 
+/** Ctrl-C, Ctrl-D and a closed terminal are no answer. */
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stdout });
-  // Ctrl-D and a closed terminal are no answer.
   const closed = once(lines, 'close').then(() => '');
   try {
-    return await Promise.race([lines.question(question), closed]);
+    return await Promise.race([lines.question(question).catch(() => ''), closed]);
   } finally {
     lines.close();
   }

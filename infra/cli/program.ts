@@ -13,6 +13,7 @@ import { eventCommands } from './commands/events.ts';
 import { jobCommands } from './commands/jobs.ts';
 import { queueCommands } from './commands/queues.ts';
 import { scheduleCommands } from './commands/schedules.ts';
+import { statusCommand } from './commands/status.ts';
 import { tokenCommand } from './commands/token.ts';
 import { EXIT } from './exit-code.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -22,7 +23,7 @@ import type { Terminal } from './terminal.ts';
 
 const GROUPS: readonly (readonly [heading: string, commands: readonly Register[]])[] = [
   ['Jobs:', [enqueueCommands, jobCommands]],
-  ['What happens and happened:', [eventCommands]],
+  ['What happens and happened:', [statusCommand, eventCommands]],
   ['Settling:', [deadCommands, escalationCommands]],
   ['Queues and schedules:', [queueCommands, scheduleCommands]],
   ['The deployment:', [tokenCommand, doctorCommand]],

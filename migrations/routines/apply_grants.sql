@@ -28,8 +28,8 @@ declare
     'get_job', 'list_jobs', 'list_dead_letters', 'list_escalations', 'matching_dead_letters', 'blocked_keys',
     'queue_document', 'list_queues', 'get_schedule', 'list_schedules', 'due_queues', 'next_wake', 'schema_version', 'job_queues', 'last_turn',
     'get_outbox_event', 'list_outbox_events', 'aggregate_events', 'events_since', 'outbox_metrics', 'outbox_next_due',
-    'overview', 'metrics', 'job_history', 'job_events_since', 'log_changes',
-    'board_at'
+    'overview', 'metrics', 'job_history', 'job_events_since', 'job_events_before',
+    'log_changes', 'board_at'
   ];
   v_operator constant text[] := v_reader || array[
     'cancel', 'edit_job', 'set_queue_paused', 'configure_queue', 'redrive', 'discard', 'note_dead_letter', 'settle_effect',

@@ -2,7 +2,7 @@
 -- is a lease like an agent's, with owner, fencing token and expiry, so that two people never work on one job.
 --
 --   p_owner          who takes it, 1 to 200 characters
---   p_claim_id       chosen by the caller and new for each claim; repeated it gives the same hold
+--   p_claim_id       chosen by the caller and new for each claim; repeated with the same wish it gives the same hold
 --   p_queue          only of this queue (default: any)
 --   p_job_id         only this job (default: any); one that the caller holds already stays theirs, under the same token
 --   p_lease_seconds  1 to 86400 (default 900); where the caller holds the job already, one that reaches further lengthens that
@@ -73,6 +73,9 @@ begin
     -- Their hold ran out; with the same id they take the job again, or another.
     perform leasehold.expire_hold(d, v_now, p_owner);
     d := null;
+  elsif p_queue <> d.queue or p_job_id <> d.job_id or not p_only ? d.queue then
+    -- A hold of another wish; and a narrower token of the same person must not show what a wider one took.
+    raise exception using errcode = 'LH001', message = 'claim_id: is in use; give a UUID of your own, new for each claim';
   end if;
   if d.job_id is not null then
     null;

@@ -1,6 +1,13 @@
 -- leasehold.end_succeeded: ends an attempt and its job as succeeded; the work of complete and of complete_and_claim, with the
--- parameters of the first. Gives the outcome (succeeded, cancelled or lease_lost; with p_raise the last and a repeat are raised) and the job's queue.
+-- parameters of the first. Gives the outcome (succeeded, cancelled or lease_lost; with p_raise the last and a repeat are raised), the job's
+-- queue, and whether it had an ordering key, whose next job may go.
 -- A job that has an ordering key or was called off takes the longer way over leasehold.take_lease. Internal.
+-- A result that gains a column is another function to Postgres.
+do $$ begin
+  if pg_get_function_arguments(to_regprocedure('leasehold.end_succeeded(uuid, text, bigint, jsonb, text, boolean)')) not like '%, OUT keyed boolean' then
+    drop function leasehold.end_succeeded(uuid, text, bigint, jsonb, text, boolean);
+  end if;
+end $$;
 create or replace function leasehold.end_succeeded(
   p_job_id uuid,
   p_owner text,
@@ -9,7 +16,8 @@ create or replace function leasehold.end_succeeded(
   p_result_problem text,
   p_raise boolean,
   out outcome text,
-  out queue text
+  out queue text,
+  out keyed boolean
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -36,9 +44,10 @@ begin
   if not found then
     r := leasehold.take_lease(p_job_id, p_owner, p_fencing_token);
     if r.job_id is null then
-      select e.next_state, (select j.queue from leasehold.jobs j where j.id = p_job_id)
-      into outcome, queue
-      from leasehold.ended_attempt(p_job_id, p_owner, p_fencing_token, 'succeeded') e;
+      select e.next_state, j.queue, j.ordering_key is not null
+      into outcome, queue, keyed
+      from leasehold.ended_attempt(p_job_id, p_owner, p_fencing_token, 'succeeded') e
+      join leasehold.jobs j on j.id = p_job_id;
       if p_raise and outcome is not null then
         raise exception using errcode = 'LH005', message = 'already_completed: this attempt has succeeded before';
       elsif p_raise then
@@ -58,6 +67,7 @@ begin
   end if;
 
   queue := r.queue;
+  keyed := r.ordering_key is not null;
   v_now := clock_timestamp();
   insert into leasehold.attempts
     (job_id, fencing_token, attempt, owner, started_at, ended_at, outcome, next_state)

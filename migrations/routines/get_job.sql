@@ -1,4 +1,5 @@
--- leasehold.get_job: everything about one job: payload, state, lease, result, all ended attempts (newest last), effects.
+-- leasehold.get_job: everything about one job: payload, state, lease, result, ended attempts (the newest 100, newest last;
+-- "earlier_attempts" says where the history of the others is, else it is null), effects.
 -- Returns null when no job has this id. Example: select leasehold.get_job('…');
 create or replace function leasehold.get_job(p_job_id uuid) returns jsonb
 language sql
@@ -31,9 +32,14 @@ as $$
           ),
           '[]'
         )
-        from leasehold.attempts a
-        where a.job_id = j.id
+        from (
+          select * from leasehold.attempts x where x.job_id = j.id order by x.fencing_token desc limit 100
+        ) a
       ),
+      'earlier_attempts', case
+        when exists (select 1 from leasehold.attempts x where x.job_id = j.id offset 100) then
+          format('/v1/jobs/%s/events', j.id)
+      end,
       'effects', (
         select coalesce(
           jsonb_agg(

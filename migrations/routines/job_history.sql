@@ -13,6 +13,9 @@ language plpgsql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 declare
   v_horizon constant xid8 := pg_snapshot_xmin(pg_current_snapshot());

@@ -42,6 +42,7 @@ begin
   end if;
   if p_cursor is null then
     v_cursor := format('%s_j0', v_horizon);
+    v_seen := v_now::text;
     v_more := false;
   else
     select

@@ -5,8 +5,8 @@ import type { Overview } from '../queue/overview.ts';
 import { logChangesResponse } from '../schemas/log-response.ts';
 import { overviewResponse } from '../schemas/overview-response.ts';
 import { LeaseholdApiError, apiError } from './api-error.ts';
-import { EventStreamParser } from './event-stream.ts';
-import type { StreamMessage } from './event-stream.ts';
+import { EventStreamParser } from '../event-stream.ts';
+import type { StreamMessage } from '../event-stream.ts';
 import { isWorthAnotherTry, pauseMs } from './retry.ts';
 import type { TransportOptions } from './transport.ts';
 

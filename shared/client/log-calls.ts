@@ -1,6 +1,6 @@
 import type { PastBoard } from '../queue/board-at.ts';
 import type { JobState } from '../queue/job.ts';
-import type { LogEventType } from '../queue/log-event.ts';
+import type { LogEventType, LogOrder } from '../queue/log-event.ts';
 import {
   jobHistoryResponse,
   logEventPageResponse,
@@ -13,7 +13,9 @@ import { orOn } from './outcomes.ts';
 import type { CallOptions, Transport, TransportOptions } from './transport.ts';
 
 export interface LogQuery {
-  /** `next_cursor` of the page before; left out: from the beginning. */
+  /** What a page begins with, `oldest` unless you say so. */
+  readonly order?: LogOrder;
+  /** `next_cursor` of the page before, in the same order; left out: from the beginning, or from the newest. */
   readonly cursor?: string;
   readonly queue?: string;
   readonly actor?: string;
@@ -33,7 +35,10 @@ export interface PastBoardQuery {
 }
 
 export interface LogCalls {
-  /** Events of all jobs and queues, oldest first. Ask on with `next_cursor`: at once while `more` is true. */
+  /**
+   * Events of all jobs and queues, oldest first. Ask on with `next_cursor`: at once while `more` is true. Newest first it is
+   * null where the log begins.
+   */
   read(query?: LogQuery, options?: CallOptions): Promise<LogEventPageResponse>;
   /** Events of one job, oldest first; undefined when there is no such job. Ask on with `next_after`. */
   history(

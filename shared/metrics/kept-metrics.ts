@@ -77,7 +77,8 @@ export class KeptMetrics implements MetricsSource {
       await store.put(CHANGED, false);
       const readAt = clock.now();
       const metrics = await read();
-      await store.put<Kept>(KEPT, { metrics, readAt });
+      // What is too large for the store is told all the same, and read again next time.
+      await store.put<Kept>(KEPT, { metrics, readAt }).catch(() => this.changed());
       return metrics;
     } catch (error) {
       await this.changed();

@@ -45,7 +45,6 @@ import {
 } from '../schemas/lease-responses.ts';
 import {
   jobHistoryResponse,
-  logChangesResponse,
   logEventPageResponse,
   logEventResponse,
   pastBoardResponse,
@@ -148,7 +147,6 @@ export const COMPONENTS = {
   LogEvent: logEventResponse,
   LogEventPage: logEventPageResponse,
   JobHistory: jobHistoryResponse,
-  LogChanges: logChangesResponse,
   PastBoard: pastBoardResponse,
   ScheduleRequest: scheduleRequest,
   Schedule: scheduleResponse,

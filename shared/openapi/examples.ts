@@ -57,6 +57,7 @@ export const JOB: JsonObject = {
   result: null,
   result_problem: null,
   attempts: [],
+  earlier_attempts: null,
   effects: [],
 };
 

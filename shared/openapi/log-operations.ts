@@ -44,15 +44,15 @@ export const LOG_OPERATIONS: readonly Operation[] = [
     method: 'get',
     path: '/v1/events',
     tag,
-    summary: 'Read the event log after a cursor',
+    summary: 'Read the event log',
     description:
-      'Of all jobs and queues, oldest first. Ask again with `next_cursor`: at once while `more` is true (a page may be short, or empty), later otherwise. No event is ever skipped: the log is read up to the oldest transaction that still runs.',
+      'Of all jobs and queues, oldest first. Ask again with `next_cursor`: at once while `more` is true (a page may be short, or empty), later otherwise. No event is ever skipped: the log is read up to the oldest transaction that still runs. With `order=newest` the newest come first, those above that transaction included, whose `cursor` is null; `next_cursor` leads to older ones until it is null.',
     access: 'read',
     database: true,
     query: logQuery,
     success: {
       200: {
-        description: 'Events after the cursor.',
+        description: 'Events, in the order that was asked for.',
         schema: 'LogEventPage',
         example: { events: [EVENT], next_cursor: EVENT.cursor, more: false },
       },
@@ -78,10 +78,11 @@ export const LOG_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'Follow the event log live',
     description:
-      'Server-sent events: `change` (events, and the jobs that they are about as they are now; see LogChanges), `overview` (the body of `GET /v1/overview`), `reset` (read everything anew) and `hand_over` (the stream ends; come back with `Last-Event-ID`). A stream that starts without `Last-Event-ID` or `cursor` starts now, and its first `change`, which is empty, says where. An event whose `cursor` is null comes again under the same `id`.',
+      'Server-sent events: `change` (`events` as of `GET /v1/events`, and `jobs`: those that they are about, as rows of `GET /v1/jobs`), `overview` (the body of `GET /v1/overview`), `reset` (read everything anew) and `hand_over` (the stream ends; come back with `Last-Event-ID`). A stream that starts without `Last-Event-ID` or `cursor` starts now, and its first `change`, which is empty, says where. An event whose `cursor` is null comes again under the same `id`.',
     access: 'read',
     database: true,
     query: logStreamQuery,
     success: { 200: { description: 'The stream.', mediaType: 'text/event-stream' } },
+    errors: ['feed_full'],
   },
 ];

@@ -1,6 +1,7 @@
 import { blockedKeysQuery } from '../schemas/blocked-keys-query.ts';
 import { listQueuesQuery } from '../schemas/list-queues-query.ts';
 import { queueName } from '../schemas/names.ts';
+import { overviewQuery } from '../schemas/overview-query.ts';
 import type { Operation } from './operation.ts';
 
 const tag = 'Queues';
@@ -17,6 +18,7 @@ export const QUEUE_OPERATIONS: readonly Operation[] = [
       'The queue that waits longest first. From bounded reads: counts stop at 1,000, at most 200 queues are told of, and a series covers the last hour or the newest 10,000 events. Each call wakes a database that sleeps. A token for certain queues sees those.',
     access: 'read',
     database: true,
+    query: overviewQuery,
     success: { 200: { description: 'The queues.', schema: 'Overview' } },
   },
   {

@@ -1,3 +1,4 @@
+import { defined } from '../defined.ts';
 import type { JsonValue } from '../json-value.ts';
 import type { Sql, SqlOptions } from '../ports.ts';
 import type { Lease } from './lease.ts';
@@ -11,7 +12,12 @@ export interface CompleteInput extends Lease {
 
 export type CompleteOutcome =
   /** `cancelled`: the job had been called off; the attempt counts as succeeded and its result is kept. */
-  | { readonly outcome: 'succeeded' | 'cancelled'; readonly moreDue: boolean }
+  | {
+      readonly outcome: 'succeeded' | 'cancelled';
+      readonly moreDue: boolean;
+      /** Its queue, where it had an ordering key: the next job of the key may go. */
+      readonly keyedQueue?: string;
+    }
   | { readonly outcome: 'lease_lost' };
 
 /**
@@ -38,7 +44,15 @@ export async function complete(
   );
   return row === undefined || row.outcome === 'lease_lost'
     ? { outcome: 'lease_lost' }
-    : { outcome: row.outcome, moreDue: row.more_due };
+    : defined({
+        outcome: row.outcome,
+        moreDue: row.more_due,
+        keyedQueue: row.keyed_queue ?? undefined,
+      });
 }
 
-type CompleteRow = { outcome: 'succeeded' | 'cancelled' | 'lease_lost'; more_due: boolean };
+type CompleteRow = {
+  outcome: 'succeeded' | 'cancelled' | 'lease_lost';
+  more_due: boolean;
+  keyed_queue?: string | null;
+};

@@ -1,16 +1,11 @@
 import type { Sql, SqlOptions } from '../ports.ts';
-import type { LogEvent, LogEventType } from './log-event.ts';
+import type { LogEvent, LogFilter } from './log-event.ts';
 
-export interface JobEventsSinceInput {
+export interface JobEventsSinceInput extends LogFilter {
   /** `nextCursor` of the page before; left out: from the beginning. */
   readonly cursor?: string;
   /** 1 to 200. */
   readonly limit: number;
-  readonly queue?: string;
-  /** Events of these queues alone. */
-  readonly queues?: readonly string[];
-  readonly actor?: string;
-  readonly type?: LogEventType;
 }
 
 export interface LogEventPage {

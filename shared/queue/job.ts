@@ -118,8 +118,10 @@ export interface Job extends JobSummary {
   readonly result: JsonValue;
   /** Why the result is not there although the job succeeded, or null. */
   readonly result_problem: string | null;
-  /** Ended attempts, oldest first. */
+  /** Ended attempts, oldest first: the newest `MAX_SHOWN_ATTEMPTS` of them. */
   readonly attempts: readonly JobAttempt[];
+  /** Path of the event log of the job, where it has had more attempts; else null. */
+  readonly earlier_attempts: string | null;
   /** What its attempts did outside the database, oldest first. */
   readonly effects: readonly JobEffect[];
 }

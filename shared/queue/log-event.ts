@@ -32,6 +32,19 @@ export const LOG_EVENT_TYPES = [
 ] as const;
 export type LogEventType = (typeof LOG_EVENT_TYPES)[number];
 
+/** Which events a page of the log begins with. */
+export const LOG_ORDERS = ['oldest', 'newest'] as const;
+export type LogOrder = (typeof LOG_ORDERS)[number];
+
+/** What a page of the log holds. */
+export interface LogFilter {
+  readonly queue?: string;
+  /** Events of these queues alone. */
+  readonly queues?: readonly string[];
+  readonly actor?: string;
+  readonly type?: LogEventType;
+}
+
 /** One row of the event log, as the API shows it. */
 export interface LogEvent {
   /** Unique in the deployment: `j…` is about a job, `q…` about a queue. */

@@ -103,6 +103,7 @@ export const jobResponse: z.ZodType<Job> = z.object({
   result: anyJson,
   result_problem: z.string().nullable(),
   attempts: z.array(jobAttemptResponse),
+  earlier_attempts: z.string().nullable(),
   effects: z.array(jobEffectResponse),
 });
 

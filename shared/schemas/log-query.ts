@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_OWNER_CHARS } from '../limits.ts';
 import { stating } from '../parse-with.ts';
 import { JOB_STATES } from '../queue/job.ts';
-import { LOG_EVENT_TYPES } from '../queue/log-event.ts';
+import { LOG_EVENT_TYPES, LOG_ORDERS } from '../queue/log-event.ts';
 import { instant } from './instant.ts';
 import { queueName } from './names.ts';
 import { pageLimit } from './page-limit.ts';
@@ -14,6 +14,7 @@ const AFTER_RULE = 'must be the id of an event of this job';
 const BEFORE_RULE = 'must be the next_before of an earlier answer';
 const STATE_RULE = `must be one of ${JOB_STATES.map((name) => `"${name}"`).join(', ')}`;
 const TYPE_RULE = 'must be a type of event';
+const ORDER_RULE = 'must be "oldest" or "newest"';
 
 /** A place in the log: of the last event that was read. */
 export const logCursor = z
@@ -22,6 +23,7 @@ export const logCursor = z
 
 /** Query of `GET /v1/events`. */
 export const logQuery = z.strictObject({
+  order: z.enum(LOG_ORDERS, stating(ORDER_RULE)).default('oldest'),
   cursor: logCursor.optional(),
   queue: queueName.optional(),
   actor: keyText(MAX_OWNER_CHARS).optional(),

@@ -21,7 +21,10 @@ export const logEventResponse: z.ZodType<LogEvent> = z.object({
   details: anyJson,
 });
 
-/** Ask for what comes after with `next_cursor`, at once while `more` is true; null only while there is no event at all. */
+/**
+ * Ask on with `next_cursor`, at once while `more` is true. Oldest first it is null only while there is no event at all; newest
+ * first when nothing is older.
+ */
 export const logEventPageResponse = z.object({
   events: z.array(logEventResponse),
   next_cursor: z.string().nullable(),

@@ -5,33 +5,6 @@ import {
   type StreamListener,
   type StreamPorts,
 } from '../../functions/board/client/live-stream.ts';
-import { sseParser } from '../../functions/board/client/sse-parser.ts';
-
-describe('server-sent events', () => {
-  test('come out whole, however the text was cut', () => {
-    const text =
-      'event: change\nid: 7_j1\ndata: {"a":\ndata: 1}\n\n:\nid: 8_j2\n\nretry: 250\r\ndata:x\r\n\r\n';
-    for (let size = 1; size < text.length; size += 1) {
-      const parser = sseParser();
-      const messages = [];
-      for (let at = 0; at < text.length; at += size) {
-        messages.push(...parser.feed(text.slice(at, at + size)));
-      }
-      expect(messages).toEqual([
-        { event: 'change', data: '{"a":\n1}' },
-        { event: 'message', data: 'x' },
-      ]);
-      expect(parser.lastEventId()).toBe('8_j2');
-      expect(parser.retryMs()).toBe(250);
-    }
-  });
-
-  test('an id counts once its message is whole', () => {
-    const parser = sseParser();
-    parser.feed('id: 1_j1\ndata: a\n\nid: 2_j2\ndata: b\n');
-    expect(parser.lastEventId()).toBe('1_j1');
-  });
-});
 
 describe('following the stream', () => {
   interface World {

@@ -27,7 +27,7 @@ const add = async (queue: string, ...more: readonly string[]): Promise<string> =
 describe('enqueue', () => {
   test('adds a job with everything that was said of it', async () => {
     const id = uuidv7();
-    const options = `--id ${id} --priority high --delay 15m --max-attempts 7 --tag a --tag b
+    const options = `--id ${id} --priority high --delay 15m --max-attempts 7 --escalate-after 2 --tag a --tag b
       --ordering-key k --dedup-key d --header source=shell=1 --schema-version 3`;
     const ran = await cli.run([
       'enqueue',
@@ -50,6 +50,11 @@ describe('enqueue', () => {
       schema_version: 3,
       created_by: 'cli-tests',
     });
+    const { rows } = await cli.app.database.pool.query(
+      'select escalate_after from leasehold.jobs where id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ escalate_after: 2 }]);
   });
 
   test('a repeat with the id is the same job', async () => {

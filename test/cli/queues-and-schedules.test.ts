@@ -59,6 +59,27 @@ describe('queues', () => {
   });
 });
 
+describe('status', () => {
+  test('tells how the queues fare, by age', async () => {
+    await cli.client.enqueue({ queue: 'fares', type: 'try', payload: 1 });
+    await cli.client.enqueue({ queue: 'fares', type: 'try', payload: 1, delay_seconds: 60 });
+    const claimed = await cli.client.claim('fares');
+    if (claimed.outcome === 'empty') throw new Error('nothing to claim');
+    const error = { code: 'x', message: 'No.' };
+    await cli.client.fail(claimed.job, { error, class: 'permanent' });
+    await cli.client.enqueue({ queue: 'fares', type: 'try', payload: 1 });
+    const hourOn = { now: () => Date.now() + 3_600_000, colours: true };
+    const { code, out } = await cli.run(['status'], hourOn);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^QUEUE +STATE +OLDEST DUE +DUE /);
+    const line = out.split('\n').find((one) => one.startsWith('fares'));
+    expect(line).toContain('\u001b[31m1 h');
+    const plain = await cli.run(['status']);
+    expect(plain.out).toMatch(/\nfares +running +\d+ m?s +1 +0 +1 +0 +1 +0 +0 \/ 1\n/);
+    expect(await cli.json(['status'])).toMatchObject({ left_out: 0 });
+  });
+});
+
 describe('schedules', () => {
   const put = '--cron|0 3 * * *|--zone|Europe/Berlin|--queue|reports|--type|report.csv'.split('|');
 

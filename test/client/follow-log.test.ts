@@ -99,6 +99,8 @@ describe('client.log', () => {
     expect(await client.log.history('0193a1b2-c3d4-7e5f-8a6b-0123456789ab')).toBeUndefined();
     const log = await client.log.read({ queue: 'paged' });
     expect(log.events.map(({ type }) => type)).toEqual(['created', 'claimed']);
+    const newest = await client.log.read({ queue: 'paged', order: 'newest', limit: 1 });
+    expect(newest.events).toEqual(log.events.slice(1));
     const none = await client.log.read({ queue: 'paged', cursor: log.next_cursor ?? '' });
     expect(none).toEqual({ events: [], next_cursor: log.next_cursor, more: false });
   });

@@ -269,6 +269,13 @@ describe('S2.9 real answers are as the contract says', () => {
     });
   });
 
+  test('the event log', async () => {
+    const id = await enqueue('logged');
+    await call('GET', `/v1/jobs/${id}/events`);
+    expect((await call('GET', '/v1/events?queue=logged')).body['events']).toHaveLength(1);
+    await call('GET', `/v1/board?at=${new Date().toISOString()}&queue=logged`);
+  });
+
   test('the service', async () => {
     await call('GET', '/v1/health');
     await call('GET', '/v1/ready');
@@ -286,7 +293,7 @@ describe('S2.9 real answers are as the contract says', () => {
       Object.keys(success).map((status) => `${id} ${status}`),
     );
     const unseen = promised.filter((name) => !checker.seen.has(name));
-    // A page, not JSON: test/contract/page.test.ts reads it.
-    expect(unseen).toEqual(['docs 200']);
+    // Not JSON: other tests read them.
+    expect(unseen).toEqual(['followEventLog 200', 'readMetrics 200', 'docs 200']);
   });
 });

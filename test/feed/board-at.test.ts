@@ -77,7 +77,7 @@ async function failed(lease: ClaimedJob & Lease, failureClass: FailureClass): Pr
   await fail(db.sql, { ...lease, failureClass, error: { code: 'broken', message: 'It broke.' } });
 }
 
-describe('leasehold.board_at', () => {
+describe('leasehold.board_at, from leasehold.past_job_document and leasehold.past_queues', () => {
   test('S2.6 the board at each past moment is the board that it was', async () => {
     await configureQueue(db.sql, {
       queue: QUEUE,

@@ -21,7 +21,7 @@ afterAll(() => db.drop());
 /** Ends of transactions that are open. */
 const open = new Set<(how: 'rollback') => Promise<void>>();
 afterEach(async () => {
-  for (const end of [...open]) await end('rollback');
+  for (const end of open) await end('rollback');
 });
 
 interface OpenEnqueue {
@@ -174,7 +174,7 @@ describe('leasehold.job_events_since', () => {
   });
 });
 
-describe('leasehold.log_changes', () => {
+describe('leasehold.log_changes, from leasehold.settled_log and leasehold.early_log', () => {
   test('S2.7 a transaction that stays open holds nobody up, and is not skipped', async () => {
     const start = await place();
     const late = await openEnqueue('open');
@@ -228,6 +228,20 @@ describe('leasehold.log_changes', () => {
         async () => (await followOn(start)).events.filter(({ cursor }) => cursor !== null).length,
       )
       .toBe(453);
+  });
+
+  test('S2.7 a reader that starts now gets nothing early from before, and one that comes back gets all of it', async () => {
+    const start = await place();
+    const late = await openEnqueue('back');
+    await addMany('back', 450);
+    const fresh = await logChanges(db.sql, { limit: 1 });
+    expect((await followOn(fresh.place)).events).toEqual([]);
+    // By its cursor alone, as a viewer brings it.
+    const first = await logChanges(db.sql, { place: { cursor: start.cursor }, limit: 200 });
+    expect(first).toMatchObject({ more: true, place: { cursor: start.cursor } });
+    const last = await added(db.sql, { queue: 'back' });
+    expect(ids((await followOn(first.place)).events)).toContain(last);
+    await late.end('rollback');
   });
 
   test('shows the jobs as they are in the snapshot of the events, without payloads', async () => {

@@ -68,6 +68,9 @@ async function look(text: string, values: readonly unknown[]): Promise<Look> {
       const where = `${node['Node Type']} in ${sql.replaceAll(/\s+/g, ' ').slice(0, 80)}`;
       if (/Seq Scan|Bitmap/.test(node['Node Type'])) return [where];
       const isLog = /^(job|queue)_events/.test(node['Relation Name'] ?? '');
+      // The two pages are merged by sorting them; the log itself is read in order.
+      const sorts = node['Node Type'] === 'Sort' && (node['Actual Rows'] ?? 0) > 2 * PAGE;
+      if (sorts) return [where];
       const read = (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 1);
       const thrown = node['Rows Removed by Filter'] ?? 0;
       return isLog && read + thrown > PAGE ? [`${read} rows, ${thrown} thrown away, ${where}`] : [];
@@ -89,6 +92,8 @@ test('S2.7 a look reads its page by index, whatever the history and the statisti
       await look('select leasehold.job_events_since($1, $2, $3) as page', [cursor, '{}', PAGE]),
       await look('select leasehold.job_events_since(null, $1, $2) as page', ['{}', PAGE]),
       await look('select leasehold.job_history($1, null, $2) as page', [job, PAGE]),
+      await look('select leasehold.job_events_before(null, $1, $2) as page', ['{}', PAGE]),
+      await look('select leasehold.job_events_before($1, $2, $3) as page', [cursor, '{}', PAGE]),
     ];
   };
   await client.query(
@@ -106,7 +111,7 @@ test('S2.7 a look reads its page by index, whatever the history and the statisti
       expect(pages).toBeLessThanOrEqual((few[at]?.pages ?? 0) * 2 + 4 * PAGE);
     }
   }
-  expect(many.map(({ events }) => events)).toEqual([10, 10, PAGE, 1]);
+  expect(many.map(({ events }) => events)).toEqual([10, 10, PAGE, 1, PAGE, PAGE]);
 }, 180_000);
 
 test('S2.7 a look does not walk what came early an hour ago', async () => {
@@ -117,7 +122,8 @@ test('S2.7 a look does not walk what came early an hour ago', async () => {
     const { rows } = await client.query<{ page: { cursor: string; seen: string } }>(
       'select leasehold.log_changes(null, null, 1) as page',
     );
-    let { cursor, seen } = rows[0]?.page ?? { cursor: '', seen: '' };
+    const cursor = rows[0]?.page.cursor ?? '';
+    let seen = rows[0]?.page.seen ?? '';
     await addHistory();
     // Whatever came early is given, page by page.
     for (let isMore = true; isMore;) {

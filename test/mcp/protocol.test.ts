@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import type { Answer } from '../routes/support/app-harness.ts';
 import { Agent } from './support/agent.ts';
@@ -50,6 +50,16 @@ describe('B.5 /mcp speaks streamable HTTP, without sessions and streams', () => 
       outcome: 'lease_lost',
     });
   });
+
+  test.each(['2026-07-28', 'legacy'] as const)(
+    'a message of %s writes to the log and to nothing else',
+    async (era) => {
+      const warned = vi.spyOn(console, 'warn');
+      const one = await board.agent('agent-8', { era });
+      await one.done('list_queues');
+      expect(warned).not.toHaveBeenCalled();
+    },
+  );
 
   test('an older client asks for a stream, hears that there is none, and goes on', async () => {
     board.requests.length = 0;

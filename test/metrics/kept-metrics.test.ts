@@ -120,6 +120,24 @@ describe('S1.19 measures are kept until something changes', () => {
     expect(reads()).toBe(3);
   });
 
+  test('what the store does not take is told, and not that which it has kept', async () => {
+    const { time, source, store, reads } = kept();
+    await source.read(KEPT);
+    const { put } = store;
+    Object.assign(store, {
+      put: async (key: string, value: unknown) => {
+        if (key === 'metrics') throw new Error('too large');
+        await put(key, value);
+      },
+    });
+    await source.changed();
+    for (const reading of [2, 3]) {
+      time.jump(METRICS_KEPT_MS);
+      expect((await source.read(KEPT)).read_ms).toBe(reading);
+    }
+    expect(reads()).toBe(3);
+  });
+
   test('many changes cost one note in the store', async () => {
     const { source, store } = kept();
     await source.read(KEPT);

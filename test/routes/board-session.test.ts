@@ -212,6 +212,15 @@ describe('S2.8 signing in', () => {
     ]);
   });
 
+  test('of a token that ends after all time is told like any other', async () => {
+    const token = await signToken('read', { expiresAt: 1e14 });
+    const response = await send('/board/session', {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ expires_at: '+275760-09-13T00:00:00.000Z' });
+  });
+
   test('nobody is 401, as on every route', async () => {
     for (const cookie of ['', '__Host-leasehold=', '__Host-leasehold=junk']) {
       expect((await send('/board/session', { headers: { cookie } })).status).toBe(401);

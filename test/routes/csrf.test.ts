@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { AppDeps } from '../../functions/deps.ts';
+import { OTHER_ROUTES, ROUTES } from '../../functions/routes/index.ts';
 import { parseConfig } from '../../shared/config.ts';
+import { SCOPES } from '../../shared/scopes.ts';
 import {
   AUTH_SECRET,
   POKE_KEY,
@@ -65,6 +67,22 @@ describe('S2.8 a session on the routes of the API', () => {
     }
     const old = await enqueue({ cookie, 'x-csrf-token': csrf, origin: ORIGIN });
     expect(old.status).toBe(201);
+  });
+
+  test("changes nothing so on any route, that of agents and the board's own included", async () => {
+    const { cookie } = await session(SCOPES.join(' '));
+    const changing = [...ROUTES, ...OTHER_ROUTES].filter(({ method }) => method !== 'GET');
+    expect(changing.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['/mcp', '/v1/work', '/board/sign-out', '/v1/escalations/claims']),
+    );
+    for (const { method, path } of changing) {
+      const headers = { cookie, 'sec-fetch-site': 'cross-site' };
+      // A sign-in is a form, and shows what is wrong as a page.
+      const form = path === '/board/sign-in' ? { body: new URLSearchParams({ token: '' }) } : {};
+      const response = await send(path, { method, headers, ...form });
+      const code = path === '/board/sign-in' ? 'csrf_refused' : await codeOf(response);
+      expect([path, response.status, code]).toEqual([path, 403, 'csrf_refused']);
+    }
   });
 
   test('a cookie that somebody planted beside the session proves nothing', async () => {

@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 import { webClock, webIds } from '../../functions/web-ports.ts';
+import { defineHandler } from '../../shared/handler.ts';
 import { createAppHarness } from './support/app-harness.ts';
 import type { AppHarness } from './support/app-harness.ts';
 import { added, claimed, claimedOne, jobOf, report } from './support/pull.ts';
 
 let app: AppHarness;
 beforeAll(async () => {
-  app = await createAppHarness();
+  const handler = defineHandler({
+    queue: 'handled',
+    type: 'task',
+    schema: z.unknown(),
+    run: () => undefined,
+  });
+  app = await createAppHarness({ handlers: [handler] });
 });
 afterAll(() => app.close());
 
@@ -39,6 +47,31 @@ describe('B.7 a lease over HTTP', () => {
     });
     // B.3: repeated after a lost answer it gives the same outcome.
     expect((await report(app, job, 'complete', {})).body).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  test('S1.16 ends so that the next job of its ordering key is announced to the handlers of its queue', async () => {
+    const ends = async (
+      queue: string,
+      ordering_key: string,
+      next = {},
+    ): Promise<[string[], number]> => {
+      await added(app, queue, { ordering_key });
+      await added(app, queue, { ordering_key, ...next });
+      const job = await claimedOne(app, queue);
+      await app.backgroundDone();
+      const [pokes, wakes] = [app.pokes.length, app.wakes.length];
+      // Repeated after a lost answer it announces again: the first time may be what was lost.
+      for (let time = 0; time < 2; time += 1) {
+        expect((await report(app, job, 'complete')).status).toBe(200);
+        await app.backgroundDone();
+      }
+      return [app.pokes.slice(pokes).map((poke) => poke.queue), app.wakes.length - wakes];
+    };
+    expect(await ends('handled', 'now')).toEqual([['handled', 'handled'], 0]);
+    expect(await claimed(app, 'handled')).toHaveLength(1);
+    // Due later: only the database knows when.
+    expect(await ends('handled', 'later', { delay_seconds: 3600 })).toEqual([[], 2]);
+    expect(await ends('pulled', 'now')).toEqual([[], 0]);
   });
 
   test('ends with a word on the result that could not be sent', async () => {

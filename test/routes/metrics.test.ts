@@ -72,5 +72,7 @@ describe('S1.19 GET /v1/overview', () => {
     const { body } = await app.call('GET', '/v1/overview', { queues: ['mine', 'none'] });
     expect(body).toMatchObject({ queues: [{ name: 'mine' }], left_out: 0 });
     expect((await app.call('GET', '/v1/overview', { scope: 'work' })).status).toBe(403);
+    const filtered = await app.call('GET', '/v1/overview?queue=mine');
+    expect(filtered).toMatchObject({ status: 400, body: { problems: [{ path: 'queue' }] } });
   });
 });

@@ -110,6 +110,22 @@ describe('leasehold.claim_escalated and leasehold.expire_hold', () => {
     await expect(take('')).rejects.toThrow(/owner: give 1 to 200/);
   });
 
+  test('a claim id of a hold is no way past another wish, or past the queues of a token', async () => {
+    await escalating(db, 'wide');
+    const jobId = await escalated(db, { queue: 'wide' });
+    const other = await escalated(db, { queue: 'wide' });
+    const input = { owner: 'maria', claimId: uuidv7() };
+    await claimEscalated(db.sql, { ...input, jobId });
+    for (const wish of [{ only: ['narrow'] }, { queue: 'narrow' }, { jobId: other }]) {
+      await expect(claimEscalated(db.sql, { ...input, ...wish })).rejects.toThrow(
+        /claim_id: is in use/,
+      );
+    }
+    for (const wish of [{ only: ['wide'] }, { queue: 'wide' }, { jobId }, {}]) {
+      expect((await claimEscalated(db.sql, { ...input, ...wish }))?.jobId).toBe(jobId);
+    }
+  });
+
   test('S2.2 a hold that ran out is free for the next claim, which puts its end on record', async () => {
     await escalating(db, 'expired');
     const jobId = await escalated(db, { queue: 'expired' });

@@ -218,8 +218,8 @@ describe('leasehold.complete_and_claim', () => {
       );
       return rows;
     };
-    expect(await end('1')).toEqual([{ outcome: 'succeeded', queue: 'ended' }]);
-    expect(await end('1')).toEqual([{ outcome: 'succeeded', queue: 'ended' }]);
+    expect(await end('1')).toEqual([{ outcome: 'succeeded', queue: 'ended', keyed: false }]);
+    expect(await end('1')).toEqual([{ outcome: 'succeeded', queue: 'ended', keyed: false }]);
     expect(await end('2')).toMatchObject([{ outcome: 'lease_lost' }]);
   });
 });

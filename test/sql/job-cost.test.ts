@@ -5,11 +5,11 @@ import { withoutAutovacuum } from './support/old-snapshot.ts';
 
 /** What a job may cost at most; `npm run prove -- plans` prints what it does cost. */
 const BOUNDS: Readonly<Record<Stage, Omit<JobCost, 'roundTrips' | 'commits'>>> = {
-  'enqueue, one a call': { walBytes: 950, indexEntries: 4, pages: 30 },
-  'enqueue, 1,000 a call': { walBytes: 900, indexEntries: 4, pages: 30 },
-  claim: { walBytes: 950, indexEntries: 4, pages: 50 },
-  complete: { walBytes: 800, indexEntries: 3, pages: 30 },
-  'complete and claim': { walBytes: 1_700, indexEntries: 7, pages: 75 },
+  'enqueue, one a call': { walBytes: 1_000, indexEntries: 5, pages: 30 },
+  'enqueue, 1,000 a call': { walBytes: 950, indexEntries: 5, pages: 30 },
+  claim: { walBytes: 1_000, indexEntries: 5, pages: 50 },
+  complete: { walBytes: 880, indexEntries: 4, pages: 30 },
+  'complete and claim': { walBytes: 1_850, indexEntries: 9, pages: 75 },
 };
 
 let db: TestDatabase;
@@ -50,7 +50,8 @@ describe('what a job costs', () => {
   test('the measure sees a fault: one more index on the live table is one more entry a claim, and more log', async () => {
     await db.pool.query('create index one_more on leasehold.job_state (due_at)');
     const { claim } = await measureJobCosts(db.pool, ['claim']);
-    expect(claim.indexEntries).toBe(costs.claim.indexEntries + 1);
+    // A split of a page counts as an entry too.
+    expect(claim.indexEntries).toBeGreaterThanOrEqual(costs.claim.indexEntries + 1);
     expect(claim.walBytes).toBeGreaterThan(costs.claim.walBytes + 50);
   });
 });

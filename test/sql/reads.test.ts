@@ -7,6 +7,7 @@ import { fail } from '../../shared/queue/fail.ts';
 import { getJob } from '../../shared/queue/get-job.ts';
 import { listJobs } from '../../shared/queue/list-jobs.ts';
 import { readSchemaVersion, SCHEMA_VERSION } from '../../shared/queue/schema-version.ts';
+import { MAX_SHOWN_ATTEMPTS } from '../../shared/limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { added, claimed, expireLease, newJob } from './support/lease-core.ts';
 
@@ -40,6 +41,28 @@ describe('leasehold.get_job and leasehold.job_document', () => {
       waiting_for: null,
       lease: null,
     });
+  });
+
+  test('shows the newest attempts, up to a bound, and where the earlier ones are', async () => {
+    const jobId = await added(db.sql, { queue: 'often' });
+    const attempt = async (token: number): Promise<void> => {
+      await db.pool.query(
+        `insert into leasehold.attempts
+           (job_id, fencing_token, attempt, owner, started_at, ended_at, outcome, next_state)
+         values ($1, $2, 0, 'worker-a', now(), now(), 'snoozed', 'pending')`,
+        [jobId, token],
+      );
+    };
+    for (let token = 1; token <= MAX_SHOWN_ATTEMPTS; token += 1) await attempt(token);
+    const whole = await getJob(db.sql, { jobId });
+    expect(whole?.attempts).toHaveLength(MAX_SHOWN_ATTEMPTS);
+    expect(whole?.earlier_attempts).toBeNull();
+    await attempt(MAX_SHOWN_ATTEMPTS + 1);
+    const cut = await getJob(db.sql, { jobId });
+    expect(cut?.attempts.map(({ fencing_token: token }) => Number(token))).toEqual(
+      Array.from({ length: MAX_SHOWN_ATTEMPTS }, (_, i) => i + 2),
+    );
+    expect(cut?.earlier_attempts).toBe(`/v1/jobs/${jobId}/events`);
   });
 
   test('case H7 instants carry an offset and agree whatever the session time zone is', async () => {

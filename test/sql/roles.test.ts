@@ -32,6 +32,7 @@ const READER = [
   'get_job',
   'get_outbox_event',
   'get_schedule',
+  'job_events_before',
   'job_events_since',
   'job_history',
   'job_queues',

@@ -40,8 +40,10 @@ function OpenDialog({ action }: { readonly action: AskedAction }) {
   const close = (): void => asked.set(undefined);
   useEffect(() => {
     const before = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     return () => {
+      element?.close(); // while it is open nothing beside it takes the focus
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);

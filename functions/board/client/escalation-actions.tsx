@@ -1,6 +1,7 @@
 import { askAssign } from './actions.ts';
 import { useBoard, useCell } from './hooks.ts';
-import { askComplete, askGiveUp, askSendBack, giveBack, takeJob } from './human-hold.ts';
+import { takeJob } from './hold-calls.ts';
+import { askComplete, askGiveUp, askSendBack, giveBack } from './human-hold.ts';
 import { describe } from './problem.ts';
 import type { JobSummary } from './wire.ts';
 

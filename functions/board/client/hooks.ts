@@ -39,8 +39,6 @@ export interface Loaded<T> {
   readonly value: T | undefined;
   readonly error: unknown;
   readonly reload: () => void;
-  /** Puts a value in place of the loaded one. */
-  readonly replace: (value: T) => void;
 }
 
 /** Loads a path, and again when the stream began anew. What is shown stays while the next answer is on its way. */
@@ -71,7 +69,6 @@ export function useLoaded<T>(path: string | undefined): Loaded<T> {
     value: isOurs ? state.value : undefined,
     error: isOurs ? state.error : undefined,
     reload: useCallback(() => setTurn((last) => last + 1), []),
-    replace: useCallback((value: T) => setState({ path, value }), [path]),
   };
 }
 

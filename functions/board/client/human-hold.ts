@@ -1,47 +1,8 @@
-/**
- * Jobs that this person holds. The server gives the same hold to the same claim id, so keeping that through a reload of the
- * page is enough to go on; what is settled is decided by the fencing token alone.
- */
+/** What a person is asked before an escalated job that they hold is settled. */
 import { given, nameOfJob } from './actions.ts';
 import type { Board } from './board-state.ts';
+import { settle } from './hold-calls.ts';
 import type { JobSummary } from './wire.ts';
-
-interface Hold {
-  readonly claim_id: string;
-  readonly fencing_token: string;
-}
-
-const HOLD_SECONDS = 60 * 60;
-const KEPT = 'leasehold_hold_';
-
-export function heldHere(jobId: string): Hold | undefined {
-  const kept = sessionStorage.getItem(KEPT + jobId);
-  return kept === null ? undefined : (JSON.parse(kept) as Hold);
-}
-
-interface Claimed {
-  readonly claim_id: string;
-  readonly job: { readonly id: string; readonly fencing_token: string } | null;
-}
-
-/** Takes this job, or the one that has waited longest; gives back its id, or undefined when there is none to take. */
-export async function takeJob(
-  board: Board,
-  wanted: { readonly job_id?: string; readonly queue?: string },
-): Promise<string | undefined> {
-  const claimId =
-    (wanted.job_id === undefined ? undefined : heldHere(wanted.job_id)?.claim_id) ??
-    board.newClaimId();
-  const { job } = await board.api.send<Claimed>('POST', '/v1/escalations/claims', {
-    ...wanted,
-    claim_id: claimId,
-    lease_seconds: HOLD_SECONDS,
-  });
-  if (job === null) return undefined;
-  const hold: Hold = { claim_id: claimId, fencing_token: job.fencing_token };
-  sessionStorage.setItem(KEPT + job.id, JSON.stringify(hold));
-  return job.id;
-}
 
 export async function giveBack(board: Board, job: JobSummary): Promise<void> {
   await settle(board, job, 'release', {});
@@ -107,17 +68,6 @@ export function askGiveUp(board: Board, job: JobSummary): void {
       return 'The job is discarded.';
     },
   });
-}
-
-/** One that is not held yet is taken first: the question was asked of this person all the same. */
-async function settle(board: Board, job: JobSummary, verb: string, body: object): Promise<void> {
-  if (heldHere(job.id) === undefined) await takeJob(board, { job_id: job.id });
-  const hold = heldHere(job.id);
-  await board.api.send('POST', `/v1/escalations/${job.id}/${verb}`, {
-    ...body,
-    fencing_token: hold?.fencing_token ?? '0',
-  });
-  sessionStorage.removeItem(KEPT + job.id);
 }
 
 function jsonOrText(text: string): unknown {

@@ -2,7 +2,7 @@
  * Follows the stream of changes for as long as the page is open: resumes where it was cut, waits longer after each failure,
  * and takes a stream that has fallen silent for dead. What it cannot resume is loaded anew.
  */
-import { sseParser, type SseMessage } from './sse-parser.ts';
+import { EventStreamParser, type StreamMessage } from '../../../shared/event-stream.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
@@ -15,7 +15,7 @@ export interface StreamPorts {
 }
 
 export interface StreamListener {
-  readonly message: (message: SseMessage) => void;
+  readonly message: (message: StreamMessage) => void;
   readonly connection: (state: Connection) => void;
   /** The stream begins anew: whatever was loaded before may have missed something. */
   readonly fresh: () => void;
@@ -36,7 +36,7 @@ export async function followStream(
   let lastEventId: string | undefined;
   let failures = 0;
   while (!signal.aborted) {
-    const parser = sseParser();
+    const parser = new EventStreamParser();
     const connection = new AbortController();
     const stop = (): void => connection.abort();
     signal.addEventListener('abort', stop, { once: true });
@@ -46,7 +46,7 @@ export async function followStream(
       if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
       let isFresh = lastEventId === undefined;
       await readAll(response.body, ports, connection, (piece) => {
-        const messages = parser.feed(piece);
+        const messages = parser.push(piece);
         failures = 0;
         listener.connection('live');
         // The first message of a new stream is its starting point: what is read from now on misses nothing.
@@ -55,7 +55,7 @@ export async function followStream(
           listener.fresh();
         }
         for (const message of messages) listener.message(message);
-        lastEventId = parser.lastEventId() ?? lastEventId;
+        lastEventId = parser.lastEventId ?? lastEventId;
       });
     } catch {
       failures += 1;
@@ -65,7 +65,7 @@ export async function followStream(
     }
     if (signal.aborted) return;
     if (failures > 0) listener.connection(failures > 1 ? 'lost' : 'connecting');
-    await ports.wait(pause(failures, parser.retryMs(), ports.random()), signal);
+    await ports.wait(pause(failures, parser.retryMs, ports.random()), signal);
   }
 }
 

@@ -3,7 +3,7 @@ import { useMemo } from 'hono/jsx/dom';
 import { EscalationActions } from './escalation-actions.tsx';
 import { sentence, shortId } from './format.ts';
 import { useBoard, useCell, useJobList } from './hooks.ts';
-import { takeJob } from './human-hold.ts';
+import { takeJob } from './hold-calls.ts';
 import { waitingJobs } from './job-list.ts';
 import { Ago, Empty, endedWhy, Failure, Link, Loading, PageTitle } from './parts.tsx';
 import { describe } from './problem.ts';

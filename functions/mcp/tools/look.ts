@@ -58,7 +58,7 @@ export const getJob = tool({
   name: 'get_job',
   title: 'Look at one job',
   description:
-    'Everything about one job: payload, state, who holds it, progress, every ended attempt with its error, result. ' +
+    'Everything about one job: payload, state, who holds it, progress, the newest ended attempts with their errors, result. ' +
     'Looking takes nothing: only the holder of a lease may work on a job.',
   scope: 'read',
   hints: LOOKS,

@@ -21,6 +21,7 @@ interface EnqueueOptions {
   readonly delay?: number;
   readonly dueAt?: string;
   readonly maxAttempts?: number;
+  readonly escalateAfter?: number;
   readonly orderingKey?: string;
   readonly dedupKey?: string;
   readonly onDuplicate?: 'return' | 'replace';
@@ -54,6 +55,11 @@ export const enqueueCommands: Register = (program, open) => {
     .option('--delay <span>', 'not before this time has passed, such as 90s, 15m, 2h', seconds)
     .option('--due-at <instant>', 'not before, such as 2030-01-31T12:00:00Z')
     .option('--max-attempts <n>', "default: the queue's", wholeNumber(1, MAX_ATTEMPTS))
+    .option(
+      '--escalate-after <n>',
+      'failures until a person is asked, where the queue escalates',
+      wholeNumber(1, MAX_ATTEMPTS),
+    )
     .option('--ordering-key <key>', 'jobs of one key run one after another')
     .option('--dedup-key <key>', 'at most one live job of this key')
     .addOption(
@@ -105,6 +111,7 @@ A line has the fields of POST /v1/jobs:
       delay_seconds: options.delay,
       due_at: options.dueAt,
       max_attempts: options.maxAttempts,
+      escalate_after: options.escalateAfter,
       ordering_key: options.orderingKey,
       dedup_key: options.dedupKey,
       on_duplicate: options.onDuplicate,

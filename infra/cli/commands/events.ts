@@ -67,18 +67,22 @@ Examples
 
   withPaging(filtered(program.command('events')))
     .description('the event log, oldest first')
+    .option('--newest', 'the newest first')
     .addHelpText(
       'after',
       `
-The "cursor" of an event is a place in the log: --cursor goes on after it, and so does tail --since.
+The "cursor" of an event is a place in the log: --cursor goes on after it, and so does tail --since. With --newest it goes on
+to what is older.
 
-Example
+Examples
+  leasehold events --newest --queue emails
   leasehold events --actor maria --all --json`,
     )
-    .action(async (options: PageOptions & EventFilter, command: Command) => {
+    .action(async (options: PageOptions & EventFilter & { newest?: true }, command: Command) => {
       const cli = open(command);
       const client = cli.client();
       const query: LogQuery = defined({
+        order: options.newest === true ? ('newest' as const) : undefined,
         queue: options.queue,
         actor: options.actor,
         type: options.type,
@@ -86,7 +90,7 @@ Example
       let reached: string | null = options.cursor ?? null;
       const { items, cursor } = await readPages<LogEvent>(options, async (limit, at) => {
         const page = await client.log.read({ ...query, limit, ...defined({ cursor: at }) });
-        reached = page.next_cursor ?? reached;
+        reached = options.newest === true ? page.next_cursor : (page.next_cursor ?? reached);
         return { items: page.events, cursor: page.more ? page.next_cursor : null };
       });
       const value = { events: items, next_cursor: reached };

@@ -5,7 +5,7 @@ import { POKE_TOLERANCE_SECONDS } from '../../../shared/limits.ts';
 
 const WARN_MS = 5000;
 const FAIL_MS = POKE_TOLERANCE_SECONDS * 1000;
-const TODO =
+const REMEDY =
   'Set the clock of this machine by NTP: signatures are refused that are five minutes off, and job ids that are a day off.';
 
 /**
@@ -23,5 +23,5 @@ export function clockFinding(
   const off = Math.max(0, Math.abs(aheadMs) - errorMs);
   if (off <= WARN_MS) return ok(check, `${whose} and this machine agree on the time`);
   const found = `${whose} is ${durationText(off)} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine`;
-  return off > FAIL_MS ? fail(check, found, TODO) : warn(check, found, TODO);
+  return off > FAIL_MS ? fail(check, found, REMEDY) : warn(check, found, REMEDY);
 }

@@ -22,6 +22,8 @@ export interface HubWorld {
   readonly sql: Sql;
   readonly log: RecordingLog;
   hub(options?: Partial<FeedHubOptions>): TestHub;
+  /** Waits until all that is committed has its cursor: a transaction of another test may be open in the server. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -71,6 +73,13 @@ export async function createHubWorld(): Promise<HubWorld> {
           return viewer;
         },
       };
+    },
+    settled: async () => {
+      for (;;) {
+        const { unsettled } = await logChanges(sql, { limit: 1 });
+        if (!unsettled) return;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
     },
     close: async () => {
       await http.close();

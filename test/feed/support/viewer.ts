@@ -20,6 +20,8 @@ export interface TestViewer {
   until(holds: (viewer: TestViewer) => boolean): Promise<void>;
   /** Waits for an event about a job. */
   sees(jobId: string, type?: string): Promise<LogEvent>;
+  /** The same, with a cursor. */
+  settles(jobId: string): Promise<void>;
   /** Waits for the end of the stream. */
   ended(): Promise<void>;
   leave(): Promise<void>;
@@ -79,6 +81,10 @@ export function view(
       await viewer.until(() => find() !== undefined);
       return find() as LogEvent;
     },
+    settles: async (jobId) =>
+      await viewer.until(() =>
+        events.some((event) => event.job_id === jobId && event.cursor !== null),
+      ),
     ended: async () => {
       while (!isOver) {
         await new Promise<void>((resolve) => {

@@ -142,7 +142,7 @@ function fuzzDeps(sql: Sql): AppDeps {
     background: { run: (task) => void task() },
     poker: { send: async () => 'taken' },
     wake: NO_WAKE_CLOCK,
-    feed: createSingleBatchFeed({ sql }),
+    feed: createSingleBatchFeed({ sql, schema }),
     invocationMs: 30_000,
   };
 }

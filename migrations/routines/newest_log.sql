@@ -1,0 +1,81 @@
+-- leasehold.newest_log: rows of both event logs before a cursor, the newest first: the order of settled_log turned round. What is
+-- committed above the oldest running transaction is there too, with settled = false. A row that commits late, below a place
+-- that the reader has passed, is not in the pages after it: a reader that must skip nothing reads forwards, or follows.
+-- Internal: job_events_before calls it.
+--
+--   p_cursor  the place of the last row that was read, or null for the newest
+--   p_limit   rows at most
+--
+-- A row of a job that retention has taken has no queue and no job type. Raises LH001 for what is no cursor of this database.
+-- Example: select * from leasehold.newest_log(null, 100);
+create or replace function leasehold.newest_log(p_cursor text, p_limit int)
+returns table (
+  kind text,
+  id bigint,
+  xact_id xid8,
+  settled boolean,
+  job_id uuid,
+  queue text,
+  job_type text,
+  at timestamptz,
+  type text,
+  actor text,
+  fencing_token bigint,
+  details jsonb
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_horizon constant xid8 := pg_snapshot_xmin(pg_current_snapshot());
+  v_xact xid8 := '18446744073709551615';
+  v_job_event bigint := 0;
+  v_queue_event bigint := 0;
+begin
+  if p_cursor is not null then
+    if p_cursor !~ '^[0-9]{1,19}_[jq][0-9]{1,18}$' then
+      raise exception using errcode = 'LH001', message = 'cursor: must be the cursor of an event';
+    end if;
+    v_xact := split_part(p_cursor, '_', 1)::xid8;
+    if v_xact >= pg_snapshot_xmax(pg_current_snapshot()) then
+      raise exception using errcode = 'LH001', message = 'cursor: is not of this database';
+    end if;
+    v_job_event := substr(split_part(p_cursor, '_', 2), 2)::bigint;
+    if split_part(p_cursor, '_', 2) like 'q%' then
+      v_queue_event := v_job_event;
+      v_job_event := 9223372036854775807;
+    end if;
+  end if;
+  return query
+  select
+    l.kind, l.id, l.xact_id, l.xact_id < v_horizon, l.job_id, coalesce(l.queue, j.queue), j.type, l.at, l.type, l.actor,
+    l.fencing_token, l.details
+  from (
+    (
+      select 'j' as kind, e.id, e.xact_id, e.job_id, null::text as queue, e.at, e.type, e.actor, e.fencing_token, e.details
+      from leasehold.job_events e
+      where (e.xact_id, e.id) < (v_xact, v_job_event)
+      order by e.xact_id desc, e.id desc
+      limit p_limit
+    )
+    union all
+    (
+      select 'q', q.id, q.xact_id, null::uuid, q.queue, q.at, q.type, q.actor, null::bigint, q.details
+      from leasehold.queue_events q
+      where (q.xact_id, q.id) < (v_xact, v_queue_event)
+      order by q.xact_id desc, q.id desc
+      limit p_limit
+    )
+  ) l
+  left join leasehold.jobs j on j.id = l.job_id
+  order by l.xact_id desc, l.kind collate "C" desc, l.id desc
+  limit p_limit;
+end
+$$;
