@@ -11,10 +11,10 @@
 -- answer changes nothing. Repeated after a lost answer it gives the same outcome and, by the claim id, the same lease.
 -- Raises LH001, and then neither was done.
 -- Example: select * from leasehold.complete_and_claim('…', 'worker-7', 3, 'emails', gen_random_uuid(), '{"sent": true}');
--- A result that gains a column is another function to Postgres.
+-- A result that gains a column is another function to Postgres; calls that run go on in the old one.
 do $$ begin
   if pg_get_function_result(to_regprocedure('leasehold.complete_and_claim(uuid, text, bigint, text, uuid, jsonb, text, int, int)')) not like '%, note text)' then
-    drop function leasehold.complete_and_claim(uuid, text, bigint, text, uuid, jsonb, text, int, int);
+    alter function leasehold.complete_and_claim(uuid, text, bigint, text, uuid, jsonb, text, int, int) rename to retired_complete_and_claim;
   end if;
 end $$;
 create or replace function leasehold.complete_and_claim(
