@@ -32,7 +32,7 @@ function experimentNames(): Set<string> {
   );
 }
 
-describe(PAGE, () => {
+describe('docs/guarantees.md', () => {
   test('names only tests that exist', () => {
     const files = new Set(sourceFiles('test', ['.test.ts']).map(({ path }) => path));
     const named = page.match(TEST_FILE) ?? [];
