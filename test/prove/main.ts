@@ -17,6 +17,7 @@ import { outbox } from './outbox.ts';
 import { plans } from './plans.ts';
 import { races } from './races.ts';
 import { retryStormExperiment } from './retry-storm.ts';
+import { upgrade } from './upgrade.ts';
 
 const EXPERIMENTS: readonly Experiment[] = [
   races,
@@ -26,6 +27,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   retryStormExperiment,
   fuzz,
   outbox,
+  upgrade,
 ];
 const CONNECTIONS = 24;
 
