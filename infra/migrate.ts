@@ -9,6 +9,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
@@ -20,6 +21,14 @@ const MIGRATION_FILE = /^\d{4}_[a-z0-9_]+\.sql$/;
 const MIGRATE_LOCK_ID = 5_147_301_922;
 /** Weekly partitions made ahead: a deployment that migrates every quarter never falls back to the default ones. */
 const PARTITION_WEEKS_AHEAD = 14;
+/**
+ * A routine that is replaced by one of another shape is not dropped at once but renamed, with this before its name: a call
+ * that runs in it goes on. Once no such call can be left it is dropped.
+ */
+const RETIRED = 'retired_';
+/** How long calls are waited for that began before the exchange; what they keep is dropped by the next run. */
+const RETIRED_PATIENCE_MS = 5000;
+const RETIRED_POLL_MS = 50;
 
 export interface MigrateOptions {
   /** A `postgres://` URL of a direct (not transaction-pooled) connection whose role may create the schema `leasehold`. */
@@ -51,6 +60,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     await refuseUnknownMigrations(client);
     const applied = await applyNumbered(client, log);
     const routines = await applyRoutines(client);
+    await dropRetired(client);
     log(`applied ${applied.length} migration(s) and ${routines} routines`);
     return { applied, routines };
   } finally {
@@ -103,6 +113,7 @@ async function applyRoutines(client: pg.Client): Promise<number> {
   try {
     // Routines call each other; their bodies are checked when they run, so the order of files does not matter.
     await client.query('set local check_function_bodies = off');
+    for (const drop of await retiredRoutines(client)) await client.query(drop);
     for (const file of files) {
       await client.query(await readFile(path.join(ROUTINES_DIR, file), 'utf8'));
     }
@@ -115,6 +126,37 @@ async function applyRoutines(client: pg.Client): Promise<number> {
     throw error;
   }
   return files.length;
+}
+
+/** Statements that drop what an exchange has set aside. */
+async function retiredRoutines(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ statement: string }>(
+    `select format('drop function %s', oid::regprocedure) as statement from pg_proc
+     where pronamespace = 'leasehold'::regnamespace and starts_with(proname, $1::text)`,
+    [RETIRED],
+  );
+  return rows.map(({ statement }) => statement);
+}
+
+/** Waits for the calls that were running when the routines were exchanged. Of sessions that it may not look into it expects the worst. */
+async function dropRetired(client: pg.Client): Promise<void> {
+  const drops = await retiredRoutines(client);
+  if (drops.length === 0) return;
+  const exchanged = await client.query<{ at: string }>('select clock_timestamp()::text as at');
+  const until = performance.now() + RETIRED_PATIENCE_MS;
+  for (;;) {
+    const { rowCount } = await client.query(
+      `select from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and coalesce(backend_type, 'client backend') = 'client backend'
+         and (xact_start <= $1::timestamptz or state is null)
+       limit 1`,
+      [exchanged.rows[0]?.at],
+    );
+    if (rowCount === 0) break;
+    if (performance.now() > until) return;
+    await pause(RETIRED_POLL_MS);
+  }
+  await client.query(drops.join('; '));
 }
 
 async function migrationNames(): Promise<string[]> {

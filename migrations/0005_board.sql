@@ -1,7 +1,28 @@
 -- pre
 -- The board: escalation to people, reading the event log as a feed, and what metrics need. Code of schema 4 goes on working
--- beside it. A long reader in the way fails this migration instead of holding up the queue behind it; run it again.
-set local lock_timeout = '5s';
+-- beside it.
+-- Everything it locks comes first, together, and each for a moment only: whoever waits for such a lock holds up all that come
+-- after, and a report that has written its job and still has to read its queue must not meet a migration that holds the
+-- queues and waits for the job. A transaction that stays in the way fails the migration after some ten seconds; run it again.
+set local lock_timeout = '100ms';
+do $$
+begin
+  for v_try in 1 .. 25 loop
+    begin
+      lock table leasehold.job_state, leasehold.dead_letters, leasehold.queues, leasehold.jobs in access exclusive mode;
+      lock table leasehold.job_events, leasehold.queue_events in share mode;
+      return;
+    exception
+      when lock_not_available then
+        perform pg_sleep(0.2 + 0.2 * random());
+    end;
+  end loop;
+  raise exception using
+    errcode = '55P03',
+    message = 'a transaction that stays open is in the way of this migration',
+    hint = 'Nothing has changed. End it (select * from pg_stat_activity order by xact_start) and migrate again.';
+end
+$$;
 
 alter table leasehold.queues
   -- What becomes of a job that is out of attempts: it is dead, or a person is asked.

@@ -1,7 +1,11 @@
 -- leasehold.bury: moves a live job to the dead letters, as dead or as escalated (p_state). The caller has locked its row, and
 -- its ordering key before that. Whether it blocks its key from there is the queue's choice (on_dead). What a person once wrote
 -- for the next holder goes with it. Internal.
-drop function if exists leasehold.bury(leasehold.job_state, timestamptz, text, text, jsonb);
+do $$ begin
+  if to_regprocedure('leasehold.bury(leasehold.job_state, timestamptz, text, text, jsonb)') is not null then
+    alter function leasehold.bury(leasehold.job_state, timestamptz, text, text, jsonb) rename to retired_bury;
+  end if;
+end $$;
 create or replace function leasehold.bury(
   r leasehold.job_state,
   p_now timestamptz,

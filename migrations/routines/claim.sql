@@ -18,10 +18,10 @@
 -- Heads of the lanes are compared by due_at less a bonus of five minutes a class: waiting work ages past fresh urgent work
 -- with no write. Selecting and updating are two statements, so nothing can re-execute the limit and take two rows.
 -- Raises LH001. Example: select * from leasehold.claim('emails', 'worker-7', gen_random_uuid());
--- A result that gains a column is another function to Postgres.
+-- A result that gains a column is another function to Postgres; calls that run go on in the old one.
 do $$ begin
   if pg_get_function_result(to_regprocedure('leasehold.claim(text, text, uuid, int, int, int, int)')) not like '%, note text)' then
-    drop function leasehold.claim(text, text, uuid, int, int, int, int);
+    alter function leasehold.claim(text, text, uuid, int, int, int, int) rename to retired_claim;
   end if;
 end $$;
 create or replace function leasehold.claim(

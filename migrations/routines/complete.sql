@@ -13,10 +13,10 @@
 -- and named as the problem: the work happened, so the job ends all the same. more_due hints at further due work in the queue;
 -- keyed_queue is that queue where the job had an ordering key, else null: nothing else tells that the next of the key may go.
 -- Example: select * from leasehold.complete('…', 'worker-7', 3, '{"sent": true}');
--- A result that gains a column is another function to Postgres.
+-- A result that gains a column is another function to Postgres; calls that run go on in the old one.
 do $$ begin
   if pg_get_function_result(to_regprocedure('leasehold.complete(uuid, text, bigint, jsonb, text, boolean)')) not like '%, keyed_queue text)' then
-    drop function leasehold.complete(uuid, text, bigint, jsonb, text, boolean);
+    alter function leasehold.complete(uuid, text, bigint, jsonb, text, boolean) rename to retired_complete;
   end if;
 end $$;
 create or replace function leasehold.complete(

@@ -11,10 +11,10 @@
 -- answer changes nothing. Repeated after a lost answer it gives the same outcome and, by the claim id, the same lease.
 -- Raises LH001, and then neither was done.
 -- Example: select * from leasehold.complete_and_claim('…', 'worker-7', 3, 'emails', gen_random_uuid(), '{"sent": true}');
--- A result that gains a column is another function to Postgres.
+-- A result that gains a column is another function to Postgres; calls that run go on in the old one.
 do $$ begin
   if pg_get_function_result(to_regprocedure('leasehold.complete_and_claim(uuid, text, bigint, text, uuid, jsonb, text, int, int)')) not like '%, note text)' then
-    drop function leasehold.complete_and_claim(uuid, text, bigint, text, uuid, jsonb, text, int, int);
+    alter function leasehold.complete_and_claim(uuid, text, bigint, text, uuid, jsonb, text, int, int) rename to retired_complete_and_claim;
   end if;
 end $$;
 create or replace function leasehold.complete_and_claim(
@@ -65,8 +65,11 @@ begin
   select e.outcome into v_outcome
   from leasehold.end_succeeded(p_job_id, p_owner, p_fencing_token, p_result, p_result_problem, false) e;
   if v_outcome <> 'lease_lost' then
+    -- Named one by one: a claim that gains a column while this runs does not fail it.
     return query
-    select v_outcome, c.*
+    select v_outcome, c.job_id, c.queue, c.type, c.payload, c.headers, c.schema_version, c.priority, c.fencing_token,
+      c.attempt, c.max_attempts, c.lease_seconds, c.lease_expires_at, c.lease_remaining_ms, c.run_deadline_at,
+      c.run_remaining_ms, c.created_at, c.more_due, c.ordering_key, c.redrives, c.note
     from leasehold.claim(p_queue, p_owner, p_claim_id, p_lease_seconds, p_lease_at_most) c;
   end if;
   if not found or v_outcome = 'lease_lost' then

@@ -2,10 +2,10 @@
 -- parameters of the first. Gives the outcome (succeeded, cancelled or lease_lost; with p_raise the last and a repeat are raised), the job's
 -- queue, and whether it had an ordering key, whose next job may go.
 -- A job that has an ordering key or was called off takes the longer way over leasehold.take_lease. Internal.
--- A result that gains a column is another function to Postgres.
+-- A result that gains a column is another function to Postgres; calls that run go on in the old one.
 do $$ begin
   if pg_get_function_arguments(to_regprocedure('leasehold.end_succeeded(uuid, text, bigint, jsonb, text, boolean)')) not like '%, OUT keyed boolean' then
-    drop function leasehold.end_succeeded(uuid, text, bigint, jsonb, text, boolean);
+    alter function leasehold.end_succeeded(uuid, text, bigint, jsonb, text, boolean) rename to retired_end_succeeded;
   end if;
 end $$;
 create or replace function leasehold.end_succeeded(

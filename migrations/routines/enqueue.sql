@@ -2,8 +2,11 @@
 -- Parameters, outcome and errors are those of leasehold.enqueue_batch; messages name it as jobs[0].
 -- After your commit, send a poke (POST /v1/work) or leave it to the drain.
 -- Example: select * from leasehold.enqueue(leasehold.new_job_id(), 'emails', 'email.send', '{"to": "a@example.com"}');
-drop function if exists leasehold.enqueue(uuid, text, text, jsonb, bigint, timestamptz, text, int, jsonb, int, text, text,
-  text, text, text[], int, int);
+do $$ begin
+  if to_regprocedure('leasehold.enqueue(uuid, text, text, jsonb, bigint, timestamptz, text, int, jsonb, int, text, text, text, text, text[], int, int)') is not null then
+    alter function leasehold.enqueue(uuid, text, text, jsonb, bigint, timestamptz, text, int, jsonb, int, text, text, text, text, text[], int, int) rename to retired_enqueue;
+  end if;
+end $$;
 create or replace function leasehold.enqueue(
   p_id uuid,
   p_queue text,

@@ -1,7 +1,10 @@
 -- leasehold.new_job_problem: the first rule that one object of leasehold.enqueue_batch breaks, as "field: rule", or null.
 -- Internal. Takes the parsed values.
-drop function if exists leasehold.new_job_problem(timestamptz, uuid, text, text, jsonb, bigint, timestamptz, text, int, int,
-  int, jsonb, int, text, text, text, jsonb);
+do $$ begin
+  if to_regprocedure('leasehold.new_job_problem(timestamptz, uuid, text, text, jsonb, bigint, timestamptz, text, int, int, int, jsonb, int, text, text, text, jsonb)') is not null then
+    alter function leasehold.new_job_problem(timestamptz, uuid, text, text, jsonb, bigint, timestamptz, text, int, int, int, jsonb, int, text, text, text, jsonb) rename to retired_new_job_problem;
+  end if;
+end $$;
 create or replace function leasehold.new_job_problem(
   p_now timestamptz,
   p_id uuid,
@@ -20,7 +23,8 @@ create or replace function leasehold.new_job_problem(
   p_dedup_key text,
   p_on_duplicate text,
   p_tags jsonb,
-  p_escalate_after int
+  -- A default, so that an enqueue_batch of before, running while the routines are exchanged, still finds it.
+  p_escalate_after int default null
 ) returns text
 language sql
 stable

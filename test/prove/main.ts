@@ -21,6 +21,7 @@ import { plans } from './plans.ts';
 import { races } from './races.ts';
 import { retryStormExperiment } from './retry-storm.ts';
 import { simulation } from './simulation.ts';
+import { upgrade } from './upgrade.ts';
 
 const EXPERIMENTS: readonly Experiment[] = [
   races,
@@ -33,6 +34,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   simulation,
   mutations,
   chaos,
+  upgrade,
 ];
 const CONNECTIONS = 24;
 /** Options with a value, for the experiments that know them. */

@@ -1,0 +1,127 @@
+import type pg from 'pg';
+import type { Ledger } from './ledger.ts';
+import { HARD_QUEUE } from './produce.ts';
+import type { Receiver } from './receiver.ts';
+
+/** What has to be empty after an upgrade; `job` or `aggregate` tells where. */
+const RULES: Readonly<Record<string, string>> = {
+  'has no row, or more than one': `select x.id::text as what from unnest($1::uuid[]) x (id)
+     where (select count(*) from leasehold.jobs j where j.id = x.id) <> 1
+       or (select count(*) from leasehold.job_state s where s.job_id = x.id)
+        + (select count(*) from leasehold.finished_jobs f where f.job_id = x.id)
+        + (select count(*) from leasehold.dead_letters d where d.job_id = x.id) <> 1`,
+  'was claimed twice under one token, or a token is left out': `select e.job_id::text as what from leasehold.job_events e where e.type = 'claimed' and e.job_id = any ($1::uuid[])
+     group by e.job_id having count(distinct e.fencing_token) <> count(*) or max(e.fencing_token) <> count(*)`,
+  'was completed twice, or its end is not on record': `select x.id::text as what from unnest($1::uuid[]) x (id)
+     where (select count(*) from leasehold.job_events e where e.job_id = x.id and e.type = 'completed')
+        <> (select count(*) from leasehold.finished_jobs f where f.job_id = x.id and f.state = 'succeeded')`,
+  'was claimed under one lease before the other had ended': `select a.job_id::text as what from leasehold.attempts a
+     join leasehold.attempts n on n.job_id = a.job_id and n.fencing_token = a.fencing_token + 1
+     where a.job_id = any ($1::uuid[]) and n.started_at < a.ended_at`,
+  'had an attempt over its budget': `select j.id::text as what from leasehold.jobs j join leasehold.attempts a on a.job_id = j.id
+     where j.id = any ($1::uuid[]) and a.attempt > j.max_attempts`,
+  'applied its events out of order, or not all, or one twice': `select x.aggregate as what from (
+       select coalesce(o.aggregate_id, a.aggregate) as aggregate, o.count as appended, a.count, a.ordered, a.distinct
+       from (select aggregate_id, count(*) from leasehold.outbox_events group by 1) o
+       full join (
+         select aggregate, count(*), count(distinct version) as distinct,
+           array_agg(version order by place) = array_agg(version order by version) as ordered
+         from applied group by 1
+       ) a on a.aggregate = o.aggregate_id
+     ) x where $1::uuid[] is not null
+       and (x.appended is distinct from x.count or x.distinct is distinct from x.count or not x.ordered)`,
+};
+const SHOWN = 10;
+
+/** Reads the log and the tables when everything has come to rest; returns what does not hold. */
+export async function checkUpgraded(
+  pool: pg.Pool,
+  ledger: Ledger,
+  receiver: Receiver,
+  /** When the last of the old Workers was gone. */
+  stoppedAt: Date,
+): Promise<readonly string[]> {
+  const ids = [...ledger.accepted.keys()];
+  const faults: string[] = [];
+  for (const [rule, query] of Object.entries(RULES)) {
+    const { rows } = await pool.query<{ what: string }>(query, [ids]);
+    if (rows.length > 0) {
+      const shown = rows.slice(0, SHOWN).map(({ what }) => what);
+      faults.push(`${rows.length} of them, ${rule}: ${shown.join(', ')}`);
+    }
+  }
+  const { rows: events } = await pool.query<{ appended: number }>(
+    'select count(*)::int as appended from leasehold.outbox_events',
+  );
+  if (events[0]?.appended !== ledger.appended) {
+    faults.push(`${ledger.appended} events were appended, and ${events[0]?.appended} are there`);
+  }
+  return [
+    ...faults,
+    ...(await checkLostLeases(pool, ids, stoppedAt)),
+    ...(await checkEnds(pool, ledger, receiver)),
+  ];
+}
+
+/** A lease may run out only over a run that the old Workers took with them when they were stopped. */
+async function checkLostLeases(
+  pool: pg.Pool,
+  ids: readonly string[],
+  stoppedAt: Date,
+): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select a.job_id as id from leasehold.attempts a
+     where a.job_id = any ($1::uuid[]) and a.outcome = 'lease_expired'
+       and not (a.started_at <= $2::timestamptz and a.ended_at > $2::timestamptz)`,
+    [ids, stoppedAt],
+  );
+  return rows.slice(0, SHOWN).map(({ id }) => `${id} lost a lease that nobody had to lose`);
+}
+
+/** Work that can be done is done, with its effect; what nobody could do is dead, or a person did it. */
+async function checkEnds(
+  pool: pg.Pool,
+  ledger: Ledger,
+  receiver: Receiver,
+): Promise<readonly string[]> {
+  const faults = new Set<string>();
+  const { rows } = await pool.query<{ id: string; state: string; by: string; tokens: number }>(
+    `select job_id as id, state, finished_by as by, fencing_token::int as tokens from leasehold.finished_jobs
+     union all select job_id, state, '', fencing_token::int from leasehold.dead_letters`,
+  );
+  const ends = new Map(rows.map((row) => [row.id, row]));
+  for (const [id, queue] of ledger.accepted) {
+    const end = ends.get(id);
+    if (queue === HARD_QUEUE) {
+      if (end?.state !== 'dead' && end?.by !== 'maria') {
+        faults.add(`${id} is beyond every worker, and ended as ${end?.state}`);
+      }
+      continue;
+    }
+    if (end?.state !== 'succeeded') faults.add(`${id} of ${queue} ended as ${end?.state}`);
+    const effects = receiver.effects.get(id) ?? 0;
+    if (effects === 0) faults.add(`${id} of ${queue} has had no effect`);
+    if (effects > (end?.tokens ?? 0)) {
+      faults.add(`${id} of ${queue} has had ${effects} effects in ${end?.tokens} claims`);
+    }
+  }
+  if (receiver.keyless > 0) faults.add(`${receiver.keyless} effects came without a key`);
+  for (const reason of receiver.refused) faults.add(`an event was refused: ${reason}`);
+  return [...faults].slice(0, SHOWN);
+}
+
+/** Tables with their columns, indexes and constraints, and routines: an upgraded schema is a fresh one. */
+export async function shapeOf(pool: pg.Pool): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ line: string }>(`
+    select format('%s.%s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull) as line
+    from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where c.relnamespace = to_regnamespace('leasehold') and a.attnum > 0 and not a.attisdropped
+      and c.relkind in ('r', 'p', 'i', 'I', 'S')
+    union all
+    select format('%s %s', conname, pg_get_constraintdef(oid)) from pg_constraint
+    where connamespace = to_regnamespace('leasehold')
+    union all
+    select format('%s(%s) %s', proname, pg_get_function_identity_arguments(oid), md5(pg_get_functiondef(oid)))
+    from pg_proc where pronamespace = to_regnamespace('leasehold')`);
+  return new Set(rows.map(({ line }) => line));
+}
