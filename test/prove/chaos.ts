@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { checkHistory } from '../simulation/history/check-history.ts';
 import { SeededRandom } from '../simulation/world/random.ts';
 import { every, breakAnswers, type LostAnswers } from './chaos/disturb.ts';
@@ -92,7 +93,13 @@ async function play(
       }),
     ),
     every(LOOK_EVERY_MS, { random: random.fork(), signal: working.signal }, async () => {
-      await turns.take(() => look()).catch(() => undefined);
+      await turns
+        .take(() => look())
+        .catch((error: unknown) => {
+          // Without a database there is nothing to look at; what the database refuses is a fault.
+          const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+          if (/^(?:LH|2|42)/.test(code)) ledger.fault(`retention or a look: ${code}`);
+        });
     }),
   ];
   const chance = random.fork();

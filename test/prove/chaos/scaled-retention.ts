@@ -48,7 +48,11 @@ export async function scaleRetention(pool: pg.Pool): Promise<void> {
     }
     await pool.query(text);
   }
-  await pool.query('select leasehold.ensure_partitions(8)');
+  await pool.query(`
+    drop trigger outbox_log_keeps_a_day on leasehold.outbox_log;
+    create trigger outbox_log_keeps_a_day before delete on leasehold.outbox_log
+      for each row when (old.at > now() - interval '1 minute') execute function leasehold.refuse_change();
+    select leasehold.ensure_partitions(8)`);
 }
 
 /** One pass, as the scheduled one makes it. */
