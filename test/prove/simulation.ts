@@ -6,6 +6,7 @@ const SEEDS = 500;
 const SHORT_SEEDS = 25;
 /** Seeds whose restarts kill the server instead of cutting connections. */
 const CRASHES_EVERY = 10;
+const TELL_EVERY = 50;
 /** Lines of what happened that are shown of a failed seed. */
 const LINES_SHOWN = 60;
 
@@ -24,7 +25,10 @@ export const simulation: Experiment = {
         const result = await runSeed(ground, seed, { crash: seed % CRASHES_EVERY === 0 });
         add(sums, result);
         faults.push(...show(lab, result));
-        lab.progress(`${seed - from + 1} of ${count} seeds, ${faults.length} faults`);
+        const done = seed - from + 1;
+        const told = `${done} of ${count} seeds, ${faults.length} faults`;
+        if (done % TELL_EVERY === 0) lab.print(`  ${told}`);
+        else lab.progress(told);
       }
     } finally {
       await ground.drop();
