@@ -92,7 +92,7 @@ export class WorkerFleet {
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#starting;
-    await Promise.all(this.#slots.map((worker) => worker?.stop()));
+    for (const worker of this.#slots) await worker?.stop();
   }
 
   async #startIn(slot: number): Promise<void> {
