@@ -89,6 +89,7 @@ function newJob(actor: Actor): NewJob {
     ...(random.chance(0.2) && { delayMs: random.between(50, 2000) }),
     ...(random.chance(0.4) && { maxAttempts: random.between(1, 3) }),
     ...(random.chance(0.3) && { maxUnknownAttempts: random.between(1, 2) }),
+    ...(world.weather.people > 0 && random.chance(0.2) && { escalateAfter: random.between(1, 3) }),
     ...(keyed && random.chance(0.8) && { orderingKey: `key ${random.below(world.weather.keys)}` }),
     ...(random.chance(0.25) && {
       dedupKey: `dedup ${random.below(world.weather.keys)}`,
