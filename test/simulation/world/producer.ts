@@ -39,7 +39,7 @@ async function* add(actor: Actor, jobs: readonly NewJob[]): Steps {
 async function* addInTransaction(actor: Actor, jobs: readonly NewJob[]): Steps {
   const { random, world } = actor;
   const order = actor.uuid();
-  const events = Array.from({ length: random.between(1, 3) }, () => actor.uuid());
+  const events = Array.from({ length: random.between(1, 6) }, () => actor.uuid());
   const aggregateId = String(random.between(1, AGGREGATES));
   const takesBack = random.chance(0.15);
   const held = random.chance(world.weather.lateCommits) ? random.between(20, 70) : 0;

@@ -26,7 +26,7 @@ import { COMMON, QUEUE_NAMES, QUEUES, World, type Tally } from './world.ts';
 const STEPS_LEFT = 600;
 const LEAP_MS = 3000;
 /** How much more often than others they go on: work is to be done. */
-const WEIGHTS: Readonly<Record<string, number>> = { worker: 4, producer: 2 };
+const WEIGHTS: Readonly<Record<string, number>> = { worker: 4, producer: 2, relay: 3 };
 
 export interface SeedFault {
   readonly rule: HistoryRule | 'unexpected_error';
