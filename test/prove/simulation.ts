@@ -51,11 +51,12 @@ function show({ print }: Lab, { seed, faults, log }: SeedResult): string[] {
 }
 
 function add(sums: Record<string, number>, { report, tally }: SeedResult): void {
-  const { jobs, claims, events, expiries, published, consumed } = report;
+  const { jobs, claims, holds, events, expiries, published, consumed } = report;
   const counts: Record<string, number> = {
     jobs,
     'events of the log': events,
     claims,
+    'claims of people': holds,
     'leases that ran out': expiries,
     'events published': published,
     'events consumed': consumed,

@@ -1,3 +1,4 @@
+import { HUMAN_MUTATIONS } from './human-mutations.ts';
 import type { Fault } from './virtual-clock.ts';
 import type { SeedFault } from './world/run-seed.ts';
 
@@ -20,7 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'complete does not look at the token',
     rule: 'no_lost_reports',
-    shownBy: 13,
+    shownBy: 11,
     faults: [{ routine: 'end_succeeded', from: TOKEN_OF_LEASE, to: '' }],
   },
   {
@@ -32,7 +33,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'heartbeat does not look at the token',
     rule: 'no_lost_reports',
-    shownBy: 17,
+    shownBy: 11,
     faults: [{ routine: 'heartbeat', from: TOKEN_OF_LEASE, to: '' }],
   },
   {
@@ -67,13 +68,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'settle does not lock the lease that it ends',
     rule: 'unexpected_error',
-    shownBy: 10,
+    shownBy: 2,
     faults: [{ routine: 'settle', from: '    for no key update skip locked;', to: ';' }],
   },
   {
     name: 'settle ends a lease that has half a second left',
     rule: 'leases_overlap',
-    shownBy: 24,
+    shownBy: 3,
     faults: [
       {
         routine: 'settle',
@@ -103,7 +104,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'claim takes a lease that has half a second left',
     rule: 'leases_overlap',
-    shownBy: 1,
+    shownBy: 3,
     faults: [
       {
         routine: 'claim',
@@ -121,14 +122,12 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'redrive starts the tokens again',
     rule: 'tokens_grow',
     shownBy: 1,
-    faults: [
-      { routine: 'redrive', from: '      d.fencing_token,\n      0,', to: '      0,\n      0,' },
-    ],
+    faults: [{ routine: 'revive', from: '    d.fencing_token,\n    0,', to: '    0,\n    0,' }],
   },
   {
     name: 'fail goes on when the attempts are used up',
     rule: 'attempt_budget',
-    shownBy: 1,
+    shownBy: 5,
     faults: [
       { routine: 'fail', from: 'r.attempt >= r.max_attempts', to: 'r.attempt > r.max_attempts' },
     ],
@@ -148,7 +147,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a dead job does not hold back its key',
     rule: 'ordering_key',
-    shownBy: 4,
+    shownBy: 1,
     faults: [{ routine: 'unpark', from: 'd.blocks_key = p_key', to: 'false' }],
   },
   {
@@ -179,14 +178,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'redrive does not look at the dedup key',
     rule: 'dedup_key',
-    shownBy: 20,
-    faults: [{ routine: 'redrive', from: 's.dedup_key = j.dedup_key', to: 'false' }],
+    shownBy: 1,
+    faults: [{ routine: 'revive', from: 's.dedup_key = j.dedup_key', to: 'false' }],
     statements: 'drop index leasehold.job_state_dedup_key',
   },
   {
     name: 'floors do not reckon with writers that commit late',
     rule: 'nothing_left_behind',
-    shownBy: 20,
+    shownBy: 26,
     faults: [
       { routine: 'refresh_claim_floors', from: 'where x.xid < p.next_xid', to: 'where false' },
     ],
@@ -223,7 +222,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an effect that nobody knows the end of is begun again',
     rule: 'effects_once',
-    shownBy: 4,
+    shownBy: 3,
     faults: [
       { routine: 'begin_effect', from: 'e.fencing_token < p_fencing_token', to: 'false' },
       { routine: 'begin_effect', from: `e.state is distinct from 'started'`, to: 'true' },
@@ -232,19 +231,19 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a relay marks events without its token',
     rule: 'shard_leases',
-    shownBy: 13,
+    shownBy: 20,
     faults: [{ routine: 'settle_events', from: 'and h.fencing_token = p_fencing_token', to: '' }],
   },
   {
     name: 'events behind a held one are not held',
     rule: 'aggregate_order',
-    shownBy: 7,
+    shownBy: 6,
     faults: [{ routine: 'sort_held_events', from: 'd.position > (', to: 'd.position < (' }],
   },
   {
     name: 'the inbox takes an event that it has on record',
     rule: 'effects_once',
-    shownBy: 2,
+    shownBy: 1,
     faults: [{ routine: 'accept_event', from: 'when i.duplicates = 0 then', to: 'when true then' }],
   },
   {
@@ -253,4 +252,5 @@ export const MUTATIONS: readonly Mutation[] = [
     shownBy: 2,
     faults: [{ routine: 'accept_event', from: 'p_version <= applied_version', to: 'false' }],
   },
+  ...HUMAN_MUTATIONS,
 ];

@@ -31,6 +31,7 @@ describe('a simulated deployment keeps every rule of its history', () => {
       results.reduce((all, result) => all + count(result), 0);
     const tally = {
       expiries: sum(({ report }) => report.expiries),
+      holds: sum(({ report }) => report.holds),
       consumed: sum(({ report }) => report.consumed),
       leasesLost: sum(({ tally: its }) => its.leasesLost),
       lostAnswers: sum(({ tally: its }) => its.lostAnswers),

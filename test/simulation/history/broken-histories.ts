@@ -7,10 +7,17 @@ import type { HistoryRule } from './report.ts';
 export const BROKEN: readonly (readonly [rule: HistoryRule, what: string, sql: string])[] = [
   ['leases_overlap', 'a second claim', `${log('claimed', 'running', 2)}`],
   ['leases_overlap', 'a lease ended early', log('lease_expired', 'running', 1)],
+  ['leases_overlap', 'a second hold', person('claimed', 'held', 3)],
+  ['leases_overlap', 'a hold ended early', person('lease_expired', 'held', 2)],
   [
     'tokens_grow',
     'a token that comes again',
     `${log('lease_expired', 'running', 1, '1 hour')}; ${log('claimed', 'running', 1, '2 hours')}`,
+  ],
+  [
+    'tokens_grow',
+    'a hold under the token of an attempt',
+    `${person('lease_expired', 'held', 2, '1 hour')}; ${person('claimed', 'held', 2, '2 hours')}`,
   ],
   [
     'accepted_is_kept',
@@ -28,12 +35,27 @@ export const BROKEN: readonly (readonly [rule: HistoryRule, what: string, sql: s
     `insert into leasehold.job_state (job_id, due_at, max_attempts, lane, home_lane, queue) values ('$done', now(), 1, 3, 3, 'history')`,
   ],
   ['ends_once', 'completed again', log('completed', 'done', 2)],
+  ['ends_once', 'completed again by a person', person('completed', 'done', 2)],
   [
     'no_lost_reports',
     'a report after the end of the lease',
     log('completed', 'running', 1, '1 hour'),
   ],
   ['no_lost_reports', 'a report under an old token', log('failed', 'running', 0)],
+  ['no_lost_reports', 'a question of nobody who holds it', log('escalated', 'running', 0)],
+  ['no_lost_reports', 'a decision after the hold', person('completed', 'held', 2, '1 hour')],
+  ['no_lost_reports', 'a decision under an old token', person('redriven', 'held', 1)],
+  ['no_lost_reports', 'a decision without a hold', person('released', 'asked', 1)],
+  [
+    'no_lost_reports',
+    'a note of another holder',
+    person('redriven', 'held', 2, '0 s', '{"note": "token 1 was for this"}'),
+  ],
+  [
+    'no_lost_reports',
+    'what another person did',
+    `update leasehold.finished_jobs set result = '{"fencing_token": "2"}' where job_id = '$decided'`,
+  ],
   [
     'no_lost_reports',
     'a result of another holder',
@@ -59,8 +81,18 @@ export const BROKEN: readonly (readonly [rule: HistoryRule, what: string, sql: s
     'an attempt too many',
     `update leasehold.jobs set max_attempts = 1 where id = '$snoozed'`,
   ],
+  [
+    'attempt_budget',
+    'an attempt when it was the turn of a person',
+    `update leasehold.jobs set escalate_after = 1 where id = '$decided'`,
+  ],
   ['ordering_key', 'two of a key let go', log('unparked', 'second', 0)],
   ['ordering_key', 'claimed while parked', log('claimed', 'second', 1)],
+  [
+    'ordering_key',
+    'one let go past an escalated job',
+    `${log('escalated', 'first', 0)}; ${log('unparked', 'second', 0)}`,
+  ],
   [
     'ordering_key',
     'parked for ever',
@@ -123,12 +155,37 @@ export const BROKEN: readonly (readonly [rule: HistoryRule, what: string, sql: s
     'another end of a lease',
     `update leasehold.job_state set due_at = due_at + interval '1 s' where job_id = '$running'`,
   ],
+  [
+    'log_rebuilds_state',
+    'dead instead of escalated',
+    `update leasehold.dead_letters set state = 'dead' where job_id = '$asked'`,
+  ],
+  [
+    'log_rebuilds_state',
+    'another holder',
+    `update leasehold.dead_letters set held_by = 'omar' where job_id = '$held'`,
+  ],
+  [
+    'log_rebuilds_state',
+    'another end of a hold',
+    `update leasehold.dead_letters set held_until = held_until + interval '1 s' where job_id = '$held'`,
+  ],
+  [
+    'log_rebuilds_state',
+    'a hold off the record',
+    `delete from leasehold.attempts where job_id = '$decided' and fencing_token = 3`,
+  ],
   ['nothing_left_behind', 'a due job', 'select 1'],
 ];
 
 function log(type: string, job: string, token: number, later = '0 s', details = '{}'): string {
   return `insert into leasehold.job_events (job_id, at, type, actor, fencing_token, details)
     values ('$${job}', clock_timestamp() + interval '${later}', '${type}', 'worker', ${token}, '{"attempt": 1, "lease_seconds": 60}'::jsonb || '${details}')`;
+}
+
+/** What a person does with an escalated job. */
+function person(type: string, job: string, token: number, later = '0 s', details = '{}'): string {
+  return log(type, job, token, later, `{"lane": "human", ${details.slice(1)}`.replace(', }', '}'));
 }
 
 function apply(version: number): string {

@@ -5,16 +5,19 @@ import { claimEvents } from '../../../shared/outbox/claim-events.ts';
 import { settleEvents } from '../../../shared/outbox/settle-events.ts';
 import { beginEffect } from '../../../shared/queue/begin-effect.ts';
 import { cancel } from '../../../shared/queue/cancel.ts';
+import { claimEscalated } from '../../../shared/queue/claim-escalated.ts';
 import { claim } from '../../../shared/queue/claim.ts';
 import type { ClaimedJob } from '../../../shared/queue/claimed-job.ts';
 import { complete } from '../../../shared/queue/complete.ts';
 import { configureQueue } from '../../../shared/queue/configure-queue.ts';
 import { enqueue } from '../../../shared/queue/enqueue.ts';
+import { escalate } from '../../../shared/queue/escalate.ts';
 import { fail } from '../../../shared/queue/fail.ts';
 import { heartbeat } from '../../../shared/queue/heartbeat.ts';
 import type { NewJob } from '../../../shared/queue/new-job.ts';
 import { redrive } from '../../../shared/queue/redrive.ts';
 import { settleEffect } from '../../../shared/queue/settle-effect.ts';
+import { settleEscalated } from '../../../shared/queue/settle-escalated.ts';
 import { snooze } from '../../../shared/queue/snooze.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { checkHistory, type HistoryOptions } from './check-history.ts';
@@ -24,6 +27,8 @@ import { HISTORY_RULES } from './report.ts';
 /** As broken-histories.ts names them. */
 const OWNER = 'worker';
 const QUEUE = 'history';
+/** Whose jobs end with people. */
+const ASKING = 'asking';
 
 let db: TestDatabase;
 /** Jobs by what became of them. */
@@ -67,13 +72,15 @@ describe('the history checker', () => {
     const report = await checkHistory(db.pool, { ...options, accepted });
     expect(report.faults).toEqual([]);
     expect(report).toMatchObject({
-      jobs: 7,
+      jobs: 10,
       live: 4,
       dead: 0,
-      succeeded: 2,
+      escalated: 2,
+      succeeded: 3,
       cancelled: 1,
-      claims: 7,
-      attempts: 6,
+      claims: 11,
+      holds: 2,
+      attempts: 11,
       appended: 3,
       published: 3,
     });
@@ -87,7 +94,7 @@ describe('the history checker', () => {
       [ids['waiting']],
     );
     const { jobs, faultCount, faults } = await checkHistory(db.pool, { mostFaults: 3 });
-    expect([jobs, faultCount, faults.length]).toEqual([5007, 5000, 3]);
+    expect([jobs, faultCount, faults.length]).toEqual([5010, 5000, 3]);
   });
 
   test.each(BROKEN)('%s: sees %s', async (rule, _, broken) => {
@@ -110,6 +117,7 @@ describe('the history checker', () => {
 const TABLES = [
   'jobs',
   'job_state',
+  'dead_letters',
   'finished_jobs',
   'attempts',
   'job_events',
@@ -131,8 +139,8 @@ async function makeHistory(): Promise<void> {
     const full = { id: ids[name], queue: QUEUE, type: 't', payload: name, ...job };
     await enqueue(sql, { job: full, actor: 'producer' });
   };
-  const take = async (): Promise<ClaimedJob & { owner: string }> => {
-    const taken = await claim(sql, { queue: QUEUE, owner: OWNER, claimId: uuidv7() });
+  const take = async (queue = QUEUE): Promise<ClaimedJob & { owner: string }> => {
+    const taken = await claim(sql, { queue, owner: OWNER, claimId: uuidv7() });
     if (taken.outcome === 'empty') throw new Error('nothing to claim');
     return { ...taken.job, owner: OWNER };
   };
@@ -175,6 +183,29 @@ async function makeHistory(): Promise<void> {
   await add('first', { orderingKey: 'k', dedupKey: 'one' });
   await add('second', { orderingKey: 'k' });
   await add('waiting');
+
+  await configureQueue(sql, {
+    queue: ASKING,
+    settings: { ...settings, on_exhausted: 'escalate', escalate_after: 2 },
+    actor: 'op',
+  });
+  for (const name of ['asked', 'held', 'decided']) await add(name, { queue: ASKING });
+  const question = 'token 1 asks';
+  await escalate(sql, { ...(await take(ASKING)), question });
+  await escalate(sql, { ...(await take(ASKING)), question });
+  const failed = { error: { code: 'x', message: 'M.' }, failureClass: 'transient' } as const;
+  await fail(sql, { ...(await take(ASKING)), ...failed });
+  await fail(sql, { ...(await take(ASKING)), ...failed });
+  const byHand = async (name: string): Promise<{ jobId: string; fencingToken: string }> => {
+    const person = { owner: OWNER, claimId: uuidv7(), jobId: ids[name] ?? '' };
+    const hold = await claimEscalated(sql, person);
+    if (hold === undefined) throw new Error('nothing escalated');
+    return { ...hold };
+  };
+  await byHand('held');
+  const decided = { ...(await byHand('decided')), owner: OWNER };
+  const result = { fencing_token: decided.fencingToken };
+  await settleEscalated(sql, { ...decided, action: 'complete', result });
 
   for (let version = 1; version <= 3; version += 1) {
     const event = { id: uuidv7(), aggregateType: 'order', aggregateId: '1', type: 'e' };

@@ -1,5 +1,5 @@
 import { JobReplay, signedToken } from './job-replay.ts';
-import type { JobRows } from './job-rows.ts';
+import type { DeadRow, JobRows, LiveRow } from './job-rows.ts';
 import type { HistoryRule, ReportBuilder } from './report.ts';
 
 /** Instants of the log have milliseconds, those of the tables microseconds. */
@@ -10,7 +10,8 @@ export function checkJob(rows: JobRows, report: ReportBuilder, graceMs: number):
   const { id, job, events } = rows;
   const fault = (rule: HistoryRule, text: string): void => report.fault(rule, id, text);
   const replay = new JobReplay(fault, graceMs);
-  for (const event of events) replay.add(event, job?.max_attempts);
+  const budget = { attempts: job?.max_attempts, escalateAfter: job?.escalate_after };
+  for (const event of events) replay.add(event, budget);
   checkPlace(rows, replay, fault);
   checkAttempts(rows, replay, fault);
   checkEffects(rows, replay, fault);
@@ -20,9 +21,11 @@ export function checkJob(rows: JobRows, report: ReportBuilder, graceMs: number):
   counts.events += events.length;
   counts.attempts += rows.attempts.length;
   counts.claims += replay.claims;
+  counts.holds += replay.holds;
   counts.expiries += replay.expiries;
   if (rows.live.length > 0) counts.live += 1;
-  if (rows.dead.length > 0) counts.dead += 1;
+  if (rows.dead[0]?.state === 'dead') counts.dead += 1;
+  if (rows.dead[0]?.state === 'escalated') counts.escalated += 1;
   if (rows.finished[0]?.state === 'succeeded') counts.succeeded += 1;
   if (rows.finished[0]?.state === 'cancelled') counts.cancelled += 1;
 }
@@ -47,8 +50,7 @@ function checkPlace(rows: JobRows, replay: JobReplay, fault: Fault): void {
   }
   const [place] = [...live, ...dead, ...finished];
   if (place === undefined) return;
-  const state =
-    finished[0]?.state ?? (dead.length > 0 ? 'dead' : live[0]?.lane === 0 ? 'running' : 'pending');
+  const state = finished[0]?.state ?? (dead[0] && stateOfDead(dead[0])) ?? stateOfLive(live[0]);
   const differs = (what: string, table: unknown, log: unknown): void => {
     if (table !== log)
       fault('log_rebuilds_state', `${what}: ${String(table)}, by the log ${String(log)}`);
@@ -59,6 +61,14 @@ function checkPlace(rows: JobRows, replay: JobReplay, fault: Fault): void {
   if (finished[0] === undefined) {
     differs('redrives', live[0]?.redrives ?? dead[0]?.redrives, replay.redrives);
   }
+  const leaseEndsAt = (at: number): void => {
+    if (Math.abs(at - replay.leaseUntil) <= ROUNDING_MS) return;
+    const apart = Math.round(at - replay.leaseUntil);
+    fault('log_rebuilds_state', `its lease runs out ${apart} ms later than the log says`);
+  };
+  const [letter] = dead;
+  if (letter !== undefined) differs('owner', letter.held_by, replay.owner);
+  if (letter?.held_until != null) leaseEndsAt(letter.held_until);
   const [row] = live;
   if (row === undefined) return;
   differs('owner', row.owner, replay.owner);
@@ -69,10 +79,16 @@ function checkPlace(rows: JobRows, replay: JobReplay, fault: Fault): void {
     row.lane === 9,
     job !== undefined && job.ordering_key !== null && !replay.unparked,
   );
-  if (row.lane === 0 && Math.abs(row.due_at - replay.leaseUntil) > ROUNDING_MS) {
-    const apart = Math.round(row.due_at - replay.leaseUntil);
-    fault('log_rebuilds_state', `its lease runs out ${apart} ms later than the log says`);
-  }
+  if (row.lane === 0) leaseEndsAt(row.due_at);
+}
+
+/** A hold that ran out stays until somebody finds it. */
+function stateOfDead({ state, held_by: holder }: DeadRow): string {
+  return state === 'escalated' && holder !== null ? 'held' : state;
+}
+
+function stateOfLive(row: LiveRow | undefined): string {
+  return row?.lane === 0 ? 'running' : 'pending';
 }
 
 /** One row an attempt, as it ended in the log; reports that name their token name the one that they ended. */

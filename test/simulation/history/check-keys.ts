@@ -20,7 +20,7 @@ const eventsOfKeys = (column: 'ordering_key' | 'dedup_key'): string =>
    join leasehold.jobs j on j.id = e.job_id
    left join leasehold.queues q on q.name = j.queue
    where j.${column} is not null
-     and e.type in ('created', 'unparked', 'claimed', 'completed', 'cancelled', 'dead', 'redriven', 'discarded')
+     and e.type in ('created', 'unparked', 'claimed', 'completed', 'cancelled', 'dead', 'escalated', 'redriven', 'discarded')
    order by j.queue, j.${column}, e.id`;
 
 /** One live job a dedup key. */
@@ -43,7 +43,7 @@ export async function checkDedupKeys(client: pg.ClientBase, report: ReportBuilde
   }
 }
 
-const ENDS = new Set(['completed', 'cancelled', 'dead', 'discarded']);
+const ENDS = new Set(['completed', 'cancelled', 'dead', 'escalated', 'discarded']);
 
 /** As many open jobs of an ordering key as it has room for, let go in their order, none past a dead one that blocks. */
 export async function checkOrderingKeys(
@@ -69,6 +69,7 @@ export async function checkOrderingKeys(
 interface KeyedJob {
   readonly seq: number;
   readonly blocks: boolean;
+  /** An escalated one holds its key as a dead one does. */
   state: 'parked' | 'open' | 'dead';
 }
 
@@ -92,7 +93,7 @@ function step(
     job.state = 'open';
   } else if (type === 'claimed' && job?.state === 'parked') {
     fault('claimed while its key held it back');
-  } else if (type === 'dead' && job !== undefined) {
+  } else if ((type === 'dead' || type === 'escalated') && job !== undefined) {
     job.state = 'dead';
   } else if (ENDS.has(type)) {
     jobs.delete(id);

@@ -1,7 +1,12 @@
 import type { EventRow } from './job-rows.ts';
+import {
+  STEPS,
+  STEPS_OF_ASKING,
+  STEPS_OF_PEOPLE,
+  type ReplayState,
+  type Step,
+} from './job-steps.ts';
 import type { HistoryRule } from './report.ts';
-
-export type ReplayState = 'none' | 'pending' | 'running' | 'dead' | 'succeeded' | 'cancelled';
 
 /** An attempt that ended, as the log tells it. */
 export interface EndedAttempt {
@@ -17,50 +22,15 @@ type Fault = (rule: HistoryRule, text: string) => void;
 const ROUNDING_MS = 2;
 const ENDED: readonly ReplayState[] = ['succeeded', 'cancelled'];
 
-/** Which events a state may have, and which state comes of it; what is not here cannot follow. */
-const STEPS: Readonly<Record<string, { from: readonly ReplayState[]; to?: ReplayState }>> = {
-  created: { from: ['none'], to: 'pending' },
-  claimed: { from: ['pending'], to: 'running' },
-  heartbeat: { from: ['running'] },
-  progressed: { from: ['running'] },
-  cancel_requested: { from: ['running'] },
-  effect_started: { from: ['running'] },
-  effect_done: { from: ['running'] },
-  effect_uncertain: { from: ['running'] },
-  effect_settled: { from: ['pending', 'running', 'dead', 'succeeded', 'cancelled'] },
-  completed: { from: ['running'], to: 'succeeded' },
-  failed: { from: ['running'], to: 'pending' },
-  snoozed: { from: ['running'], to: 'pending' },
-  released: { from: ['running'], to: 'pending' },
-  lease_expired: { from: ['running'], to: 'pending' },
-  dead: { from: ['pending'], to: 'dead' },
-  // After a completion too: a job called off while it ran ends as cancelled although its attempt succeeded.
-  cancelled: { from: ['pending', 'succeeded'], to: 'cancelled' },
-  redriven: { from: ['dead'], to: 'pending' },
-  discarded: { from: ['dead'], to: 'cancelled' },
-  noted: { from: ['dead'] },
-  unparked: { from: ['pending'] },
-  edited: { from: ['pending'] },
-};
-/** Reports of a holder: under the token of the newest claim, by its owner, before its lease ran out. */
-const REPORTS = new Set([
-  'heartbeat',
-  'progressed',
-  'completed',
-  'failed',
-  'snoozed',
-  'released',
-  'effect_started',
-  'effect_done',
-  'effect_uncertain',
-]);
-const OUTCOMES: Readonly<Record<string, string>> = {
-  completed: 'succeeded',
-  failed: 'failed',
-  snoozed: 'snoozed',
-  released: 'released',
-  lease_expired: 'lease_expired',
-};
+/** Somebody holds it. */
+const HELD: readonly ReplayState[] = ['running', 'held'];
+
+/** Attempts that a job may have, where they are known. */
+export interface Budget {
+  readonly attempts: number | undefined;
+  /** Where its queue escalates: the failure that hands it to a person. */
+  readonly escalateAfter: number | null | undefined;
+}
 
 /** The state of one job, from its log alone; what cannot have happened is told to `fault`, and the replay goes on. */
 export class JobReplay {
@@ -71,6 +41,8 @@ export class JobReplay {
   redrives = 0;
   unknownFailures = 0;
   claims = 0;
+  /** Claims of people. */
+  holds = 0;
   expiries = 0;
   cancelRequested = false;
   /** Whether an ordering key let it go. */
@@ -89,30 +61,38 @@ export class JobReplay {
     this.#graceMs = graceMs;
   }
 
-  /** @param budget the job's attempts, where they are known */
-  add(event: EventRow, budget: number | undefined): void {
+  add(event: EventRow, budget: Budget): void {
     const { type } = event;
-    const step = STEPS[type];
+    const byPerson = event.details?.['lane'] === 'human';
+    const step = this.#stepOf(type, byPerson);
     if (step === undefined) return this.#fault('log_rebuilds_state', `unknown event ${type}`);
     const calledOff = type !== 'cancelled' || this.state === 'pending' || this.#isCalledOff();
-    if (!step.from.includes(this.state) || !calledOff) this.#impossible(event);
-    if (REPORTS.has(type)) this.#checkReport(event);
-    const outcome = OUTCOMES[type];
-    if (outcome !== undefined && this.state === 'running') {
-      const { token, attempt, owner } = this;
-      this.ended.push({ token, attempt, owner: owner ?? '', outcome });
+    if (!step.from.includes(this.state) || !calledOff) this.#impossible(event, step);
+    if (step.report === true) this.#checkReport(event);
+    if (step.outcome !== undefined && HELD.includes(this.state)) {
+      const { token, owner } = this;
+      const attempt = this.attempt + Number(byPerson);
+      this.ended.push({ token, attempt, owner: owner ?? '', outcome: step.outcome });
     }
-    this.#apply(event, budget);
+    if (byPerson && type === 'claimed') this.#takeHold(event);
+    else if (byPerson && type === 'completed') this.attempt += 1;
+    else if (!byPerson || type !== 'released') this.#apply(event, budget);
     if (step.to !== undefined) this.state = step.to;
-    if (this.state !== 'running') this.owner = null;
+    if (!HELD.includes(this.state)) this.owner = null;
     this.#before = type;
   }
 
-  #isCalledOff(): boolean {
-    return this.cancelRequested && this.#before === 'completed';
+  #stepOf(type: string, byPerson: boolean): Step | undefined {
+    if (byPerson) return STEPS_OF_PEOPLE[type];
+    const asked = this.state === 'running' ? STEPS_OF_ASKING[type] : undefined;
+    return asked ?? STEPS[type];
   }
 
-  #apply(event: EventRow, budget: number | undefined): void {
+  #isCalledOff(): boolean {
+    return this.cancelRequested && (this.#before === 'completed' || this.state === 'running');
+  }
+
+  #apply(event: EventRow, budget: Budget): void {
     switch (event.type) {
       case 'claimed':
         return this.#claim(event, budget);
@@ -159,11 +139,22 @@ export class JobReplay {
     }
   }
 
-  #claim({ at, token, actor, details }: EventRow, budget: number | undefined): void {
-    this.claims += 1;
+  #takeHold({ at, token, actor, details }: EventRow): void {
+    this.holds += 1;
+    this.#raiseToken(token);
+    this.owner = actor;
+    this.leaseUntil = at + Number(details?.['lease_seconds']) * 1000;
+  }
+
+  #raiseToken(token: number | null): void {
     const its = token ?? 0;
     if (its <= this.token) this.#fault('tokens_grow', `claimed under ${its} after ${this.token}`);
     this.token = its;
+  }
+
+  #claim({ at, token, actor, details }: EventRow, budget: Budget): void {
+    this.claims += 1;
+    this.#raiseToken(token);
     this.attempt += 1;
     this.owner = actor;
     this.leaseUntil = at + Number(details?.['lease_seconds']) * 1000;
@@ -171,24 +162,30 @@ export class JobReplay {
     if (attempt !== this.attempt) {
       this.#fault(
         'attempt_budget',
-        `claim ${its} is attempt ${attempt}, by the log ${this.attempt}`,
+        `claim ${token} is attempt ${attempt}, by the log ${this.attempt}`,
       );
       this.attempt = attempt;
     }
-    if (budget !== undefined && this.attempt > budget) {
-      this.#fault('attempt_budget', `attempt ${this.attempt} of ${budget}`);
+    const { attempts = Infinity, escalateAfter } = budget;
+    if (this.attempt > attempts) {
+      this.#fault('attempt_budget', `attempt ${this.attempt} of ${attempts}`);
+    }
+    if (this.attempt > (escalateAfter ?? Infinity)) {
+      const late = `attempt ${this.attempt}, a person's turn was after ${escalateAfter}`;
+      this.#fault('attempt_budget', late);
     }
   }
 
   #checkReport({ type, at, token, actor, details }: EventRow): void {
-    if (this.state !== 'running') return; // told already
+    if (!HELD.includes(this.state)) return; // told already
     const lost = (why: string): void => this.#fault('no_lost_reports', `${type}: ${why}`);
     if (token !== this.token) lost(`under token ${token}, the job was claimed under ${this.token}`);
     if (actor !== this.owner) lost(`by ${actor}, the job was claimed by ${this.owner}`);
     if (at > this.leaseUntil + ROUNDING_MS + this.#graceMs) {
       lost(`${Math.round(at - this.leaseUntil)} ms after the lease ran out`);
     }
-    const signed = signedToken(details?.['progress'] ?? details?.['reason']);
+    const said = ['question', 'note', 'progress', 'reason'].map((what) => details?.[what]);
+    const signed = said.map(signedToken).find((its) => its !== undefined);
     if (signed !== undefined && signed !== this.token) {
       lost(`sent by the holder of ${signed}, taken for that of ${this.token}`);
     }
@@ -206,11 +203,11 @@ export class JobReplay {
     this.effects.set(key, type === 'effect_started' ? 'started' : text(details?.['state']));
   }
 
-  #impossible({ type, token }: EventRow): void {
+  #impossible({ type, token }: EventRow, step: Step): void {
     const after = `${type} (token ${token}) after the job was ${this.state} (token ${this.token})`;
-    if (type === 'claimed' && this.state === 'running') this.#fault('leases_overlap', after);
+    if (type === 'claimed' && HELD.includes(this.state)) this.#fault('leases_overlap', after);
     else if (ENDED.includes(this.state)) this.#fault('ends_once', after);
-    else if (REPORTS.has(type)) this.#fault('no_lost_reports', after);
+    else if (step.report === true) this.#fault('no_lost_reports', after);
     else this.#fault('log_rebuilds_state', after);
   }
 }

@@ -26,6 +26,8 @@ export interface JobRow {
   readonly queue: string;
   readonly max_attempts: number;
   readonly max_unknown_attempts: number | null;
+  /** Where its queue escalates, as that is set now. */
+  readonly escalate_after: number | null;
   readonly ordering_key: string | null;
   readonly effects: Record<string, string> | null;
 }
@@ -42,8 +44,12 @@ export interface LiveRow {
   readonly cancel_requested: boolean;
 }
 
+/** Of the dead letters, where escalated jobs wait too. */
 export interface DeadRow {
   readonly job_id: string;
+  readonly state: string;
+  readonly held_by: string | null;
+  readonly held_until: number | null;
   readonly token: number;
   readonly attempt: number;
   readonly redrives: number;
@@ -72,12 +78,15 @@ const MS = (column: string): string => `(extract(epoch from ${column}) * 1000)::
 
 const QUERIES = {
   jobs: `select j.id as job_id, j.queue, j.max_attempts, j.max_unknown_attempts, j.ordering_key,
+      (select coalesce(j.escalate_after, q.escalate_after) from leasehold.queues q
+       where q.name = j.queue and q.on_exhausted = 'escalate') as escalate_after,
       (select jsonb_object_agg(e.key, e.state) from leasehold.effects e where e.job_id = j.id) as effects
     from leasehold.jobs j order by j.id`,
   live: `select job_id, lane::int, ${MS('due_at')} as due_at, fencing_token::float8 as token, attempt, owner, redrives,
       unknown_failures, cancel_requested_at is not null as cancel_requested
     from leasehold.job_state order by job_id`,
-  dead: `select job_id, fencing_token::float8 as token, attempt, redrives from leasehold.dead_letters order by job_id`,
+  dead: `select job_id, state, held_by, ${MS('held_until')} as held_until, fencing_token::float8 as token, attempt, redrives
+    from leasehold.dead_letters order by job_id`,
   finished: `select job_id, state, fencing_token::float8 as token, attempt, result from leasehold.finished_jobs order by job_id`,
   attempts: `select job_id, fencing_token::float8 as token, attempt, owner, outcome, error
     from leasehold.attempts order by job_id, fencing_token`,

@@ -2,7 +2,7 @@
 export const HISTORY_RULES = {
   leases_overlap: 'no two valid leases of a job overlap',
   tokens_grow: 'every claim of a job has a greater fencing token than the one before',
-  accepted_is_kept: 'every accepted job is live, dead or ended: one of them',
+  accepted_is_kept: 'every accepted job is live, dead, with people or ended: one of them',
   ends_once: 'a job ends once, and nothing happens to it afterwards',
   no_lost_reports: 'nothing is reported under a lost lease',
   attempt_budget: 'attempts are counted, and none is made over the budget',
@@ -32,10 +32,14 @@ export interface HistoryReport {
   /** Attempts that have ended. */
   readonly attempts: number;
   readonly claims: number;
+  /** Claims of people. */
+  readonly holds: number;
   /** Leases that ran out. */
   readonly expiries: number;
   readonly live: number;
   readonly dead: number;
+  /** With people, or waiting for one. */
+  readonly escalated: number;
   readonly succeeded: number;
   readonly cancelled: number;
   /** Of the outbox: appended, and those that are published or skipped. */
@@ -55,9 +59,11 @@ export class ReportBuilder {
     events: 0,
     attempts: 0,
     claims: 0,
+    holds: 0,
     expiries: 0,
     live: 0,
     dead: 0,
+    escalated: 0,
     succeeded: 0,
     cancelled: 0,
     appended: 0,

@@ -1,6 +1,8 @@
+import { claimEscalated } from '../../../shared/queue/claim-escalated.ts';
 import { claim } from '../../../shared/queue/claim.ts';
 import { complete } from '../../../shared/queue/complete.ts';
 import { fail } from '../../../shared/queue/fail.ts';
+import { settleEscalated } from '../../../shared/queue/settle-escalated.ts';
 import { claimEvents } from '../../../shared/outbox/claim-events.ts';
 import { settleEvents } from '../../../shared/outbox/settle-events.ts';
 import { setQueuePaused } from '../../../shared/queue/set-queue-paused.ts';
@@ -41,6 +43,7 @@ export async function finish(
     world.letPass(LONG_MS);
     await workOff(actor);
     await settleDead(actor, round);
+    await decideAll(actor, round);
   }
   await publishAll(actor);
   for (const subscription of subscriptions) await consumeAll(actor, subscription);
@@ -87,6 +90,29 @@ async function settleDead({ session, name }: Actor, round: number): Promise<void
     await session.sql.query(`select * from leasehold.${verb}($1, 'the end', $2)`, [ids, name]);
   }
   await session.commit();
+}
+
+/** What waits for people: sent back at first, later done by hand. A hold that cannot be sent back runs out. */
+async function decideAll(actor: Actor, round: number): Promise<void> {
+  const { session, name: owner } = actor;
+  for (;;) {
+    await session.begin();
+    const hold = await claimEscalated(session.sql, {
+      owner,
+      claimId: actor.uuid(),
+      leaseSeconds: 5,
+    });
+    if (hold !== undefined) {
+      const { jobId, fencingToken } = hold;
+      actor.world.note(owner, `decides on ${jobId} (${fencingToken})`);
+      const byHand = { action: 'complete', result: { fencing_token: fencingToken } } as const;
+      const back = { action: 'send_back', note: `token ${fencingToken} decides` } as const;
+      const decision = round < 3 ? back : byHand;
+      await settleEscalated(session.sql, { jobId, owner, fencingToken, ...decision });
+    }
+    await session.commit();
+    if (hold === undefined) return;
+  }
 }
 
 async function isLeft(control: Control): Promise<boolean> {

@@ -45,7 +45,7 @@ export async function* relay(actor: Actor): Steps {
         owner: RELAY,
         claimId,
         leaseSeconds: LEASE_SECONDS,
-        limit: random.between(1, 4),
+        limit: random.pick([1, 1, 6]),
       };
       const batch = yield* actor.ask('claim events', async (sql) => {
         const found = await claimEvents(sql, input);
@@ -54,7 +54,7 @@ export async function* relay(actor: Actor): Steps {
       if (batch === undefined) break;
       const results = yield* publish(actor, batch.events);
       if (random.chance(0.08)) break; // sent, and never marked
-      if (random.chance(0.2)) yield* actor.pause(random.between(10, 40));
+      if (random.chance(0.35)) yield* actor.pause(random.between(15, 50));
       const { lease } = batch;
       const keep = random.chance(0.4);
       const settings = { leaseSeconds: LEASE_SECONDS, maxAttempts: MAX_ATTEMPTS, more: keep };

@@ -39,7 +39,7 @@ async function* add(actor: Actor, jobs: readonly NewJob[]): Steps {
 async function* addInTransaction(actor: Actor, jobs: readonly NewJob[]): Steps {
   const { random, world } = actor;
   const order = actor.uuid();
-  const events = Array.from({ length: random.between(1, 3) }, () => actor.uuid());
+  const events = Array.from({ length: random.between(1, 6) }, () => actor.uuid());
   const aggregateId = String(random.between(1, AGGREGATES));
   const takesBack = random.chance(0.15);
   const held = random.chance(world.weather.lateCommits) ? random.between(20, 70) : 0;
@@ -89,6 +89,7 @@ function newJob(actor: Actor): NewJob {
     ...(random.chance(0.2) && { delayMs: random.between(50, 2000) }),
     ...(random.chance(0.4) && { maxAttempts: random.between(1, 3) }),
     ...(random.chance(0.3) && { maxUnknownAttempts: random.between(1, 2) }),
+    ...(world.weather.people > 0 && random.chance(0.2) && { escalateAfter: random.between(1, 3) }),
     ...(keyed && random.chance(0.8) && { orderingKey: `key ${random.below(world.weather.keys)}` }),
     ...(random.chance(0.25) && {
       dedupKey: `dedup ${random.below(world.weather.keys)}`,

@@ -4,6 +4,7 @@ import { beginEffect } from '../../../shared/queue/begin-effect.ts';
 import { completeAndClaim } from '../../../shared/queue/complete-and-claim.ts';
 import { complete } from '../../../shared/queue/complete.ts';
 import { FAILURE_CLASSES } from '../../../shared/queue/failure-class.ts';
+import { escalate } from '../../../shared/queue/escalate.ts';
 import { fail } from '../../../shared/queue/fail.ts';
 import { heartbeat } from '../../../shared/queue/heartbeat.ts';
 import { release } from '../../../shared/queue/release.ts';
@@ -67,6 +68,7 @@ async function* report(
     snooze: 2,
     release: 2,
     vanish: 2,
+    ask: world.weather.people > 0 ? 2 : 0,
   });
   let outcome: string;
   switch (end) {
@@ -91,6 +93,16 @@ async function* report(
         lease,
         `snooze ${name(lease)}`,
         async (sql) => (await snooze(sql, { ...lease, delayMs, reason })).outcome,
+      );
+      break;
+    }
+    case 'ask': {
+      const question = `token ${lease.fencingToken} asks`;
+      outcome = yield* ask(
+        actor,
+        lease,
+        `ask a person about ${name(lease)}`,
+        async (sql) => (await escalate(sql, { ...lease, question })).outcome,
       );
       break;
     }

@@ -14,6 +14,7 @@ import type { Ground } from './ground.ts';
 import { readLong } from './long-reader.ts';
 import { operate } from './operator.ts';
 import { drain, relay } from './passes.ts';
+import { decide } from './person.ts';
 import { produce } from './producer.ts';
 import { Session } from './session.ts';
 import { readClock } from './simulated-clock.ts';
@@ -25,7 +26,7 @@ import { COMMON, QUEUE_NAMES, QUEUES, World, type Tally } from './world.ts';
 const STEPS_LEFT = 600;
 const LEAP_MS = 3000;
 /** How much more often than others they go on: work is to be done. */
-const WEIGHTS: Readonly<Record<string, number>> = { worker: 4, producer: 2 };
+const WEIGHTS: Readonly<Record<string, number>> = { worker: 4, producer: 2, relay: 3 };
 
 export interface SeedFault {
   readonly rule: HistoryRule | 'unexpected_error';
@@ -77,7 +78,7 @@ export async function runSeed(
     }
   };
   try {
-    await configure(control);
+    await configure(control, world);
     world.now = await readClock(control);
     const subscriptions = [
       new Subscription('ledger', 'any'),
@@ -109,13 +110,17 @@ export async function runSeed(
   return { seed, report, faults, tally: world.tally, log: world.log };
 }
 
-async function configure(control: Control): Promise<void> {
+async function configure(control: Control, { weather }: World): Promise<void> {
   for (const queue of QUEUE_NAMES) {
     await control.query(`select leasehold.configure_queue($1, $2, 'simulation')`, [
       queue,
-      { ...COMMON, ...QUEUES[queue] },
+      { ...COMMON, ...QUEUES[queue], ...escalation(weather.escalateAfter.get(queue)) },
     ]);
   }
+}
+
+function escalation(after: number | undefined): Record<string, unknown> {
+  return after === undefined ? {} : { on_exhausted: 'escalate', escalate_after: after };
 }
 
 function session(connections: Connections, world: World, crash: boolean): Session {
@@ -159,6 +164,7 @@ async function play({ world, control, connections, subscriptions, crash }: Play)
     return consume(actor, subscription);
   });
   add('operator', 1, operate);
+  add('person', world.weather.people, decide);
   add('reader', 1, (actor) => readLong(actor, control));
   try {
     let left = STEPS_LEFT;

@@ -53,11 +53,16 @@ export interface Weather {
   /** Of pokes. */
   readonly lostHints: number;
   readonly doubledHints: number;
+  /** Who take escalated jobs; none: no queue escalates, and no worker asks. */
+  readonly people: number;
+  /** Queues that escalate, and the failure after which they do. */
+  readonly escalateAfter: ReadonlyMap<QueueName, number>;
   /** Whether dead entries pile up behind old snapshots, as after days of work. */
   readonly deadEntries: boolean;
 }
 
-export function weatherOf(random: SeededRandom): Weather {
+/** @param aside random numbers for what half of the seeds have */
+export function weatherOf(random: SeededRandom, aside: SeededRandom): Weather {
   const rough = random.pick([0.3, 1, 1, 2]);
   const queues = QUEUE_NAMES.filter(() => random.chance(0.5));
   return {
@@ -77,7 +82,17 @@ export function weatherOf(random: SeededRandom): Weather {
     leaps: random.pick([0, 0.003, 0.006, 0.012]),
     lostHints: random.pick([0.1, 0.3, 1]),
     doubledHints: 0.2,
+    ...peopleOf(aside),
     deadEntries: random.chance(0.5),
+  };
+}
+
+function peopleOf(random: SeededRandom): Pick<Weather, 'people' | 'escalateAfter'> {
+  if (random.chance(0.5)) return { people: 0, escalateAfter: new Map() };
+  const escalating = QUEUE_NAMES.filter(() => random.chance(0.7));
+  return {
+    people: random.between(1, 3),
+    escalateAfter: new Map(escalating.map((queue) => [queue, random.between(1, 3)])),
   };
 }
 
@@ -98,6 +113,8 @@ export const CALM: Weather = {
   leaps: 0,
   lostHints: 1,
   doubledHints: 0,
+  people: 0,
+  escalateAfter: new Map(),
   deadEntries: false,
 };
 
@@ -156,7 +173,7 @@ export class World {
 
   constructor(seed: number) {
     this.random = new SeededRandom(seed);
-    this.weather = weatherOf(this.random);
+    this.weather = weatherOf(this.random, new SeededRandom(~seed));
   }
 
   /** Time goes on; the database hears of it with the next transaction that begins or ends. */
