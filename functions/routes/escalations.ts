@@ -18,6 +18,7 @@ import { queuesOf, requireJob, requireQueue } from '../middleware/queue-access.t
 import { readJson, readOptionalJson } from '../middleware/read-json.ts';
 import { readParam, readQuery } from '../middleware/read-query.ts';
 import { pokeQueues } from '../poke-queues.ts';
+import { takenAnswer } from '../taken-answer.ts';
 import { askDrain } from '../wake/ask-drain.ts';
 import type { Route, RouteContext } from './route.ts';
 
@@ -143,24 +144,9 @@ async function settled(
 
 function heldAnswer(job: HeldJob): Record<string, unknown> {
   return {
-    id: job.jobId,
-    queue: job.queue,
-    type: job.type,
-    payload: job.payload,
-    headers: job.headers,
-    schema_version: job.schemaVersion,
-    priority: job.priority,
-    ordering_key: job.orderingKey,
-    created_at: job.createdAt.toISOString(),
-    attempt: job.attempt,
-    max_attempts: job.maxAttempts,
-    redrives: job.redrives,
+    ...takenAnswer(job),
     reason: job.reason,
     error: job.error,
-    note: job.note,
     escalated_at: job.escalatedAt.toISOString(),
-    fencing_token: job.fencingToken,
-    lease_expires_at: job.leaseExpiresAt.toISOString(),
-    lease_remaining_ms: job.leaseRemainingMs,
   };
 }

@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue } from '../json-value.ts';
+import type { JsonValue } from '../json-value.ts';
 import type { Sql, SqlOptions } from '../ports.ts';
-import type { Priority } from './new-job.ts';
+import { takenJob } from './taken-job.ts';
+import type { TakenJob, TakenRow } from './taken-job.ts';
 
 export interface ClaimEscalatedInput {
   /** Who takes it, 1 to 200 characters. */
@@ -18,30 +19,13 @@ export interface ClaimEscalatedInput {
 }
 
 /** An escalated job and a person's hold on it. */
-export interface HeldJob {
-  readonly jobId: string;
-  readonly queue: string;
-  readonly type: string;
-  readonly payload: JsonValue;
-  readonly headers: JsonObject;
-  readonly schemaVersion: number;
-  readonly priority: Priority;
-  /** Of this hold; a 64-bit number as text. */
-  readonly fencingToken: string;
+export interface HeldJob extends TakenJob {
   /** Attempts that workers had. */
   readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly redrives: number;
-  readonly orderingKey: string | null;
-  readonly createdAt: Date;
   /** Why it is here; with `asked_for_human` the message of the error is the holder's question. */
   readonly reason: string;
   readonly error: JsonValue;
-  readonly note: string | null;
   readonly escalatedAt: Date;
-  readonly leaseExpiresAt: Date;
-  /** Left when the database answered, so that no local clock has to agree with it. */
-  readonly leaseRemainingMs: number;
 }
 
 /**
@@ -69,46 +53,15 @@ export async function claimEscalated(
   );
   if (row === undefined) return undefined;
   return {
-    jobId: row.job_id,
-    queue: row.queue,
-    type: row.type,
-    payload: row.payload,
-    headers: row.headers,
-    schemaVersion: row.schema_version,
-    priority: row.priority,
-    fencingToken: row.fencing_token,
-    attempt: row.attempt,
-    maxAttempts: row.max_attempts,
-    redrives: row.redrives,
-    orderingKey: row.ordering_key,
-    createdAt: row.created_at,
+    ...takenJob(row),
     reason: row.reason,
     error: row.error,
-    note: row.note,
     escalatedAt: row.escalated_at,
-    leaseExpiresAt: row.lease_expires_at,
-    leaseRemainingMs: Number(row.lease_remaining_ms),
   };
 }
 
-type HeldRow = {
-  job_id: string;
-  queue: string;
-  type: string;
-  payload: JsonValue;
-  headers: JsonObject;
-  schema_version: number;
-  priority: Priority;
-  fencing_token: string;
-  attempt: number;
-  max_attempts: number;
-  redrives: number;
-  ordering_key: string | null;
-  created_at: Date;
+type HeldRow = TakenRow & {
   reason: string;
   error: JsonValue;
-  note: string | null;
   escalated_at: Date;
-  lease_expires_at: Date;
-  lease_remaining_ms: string;
 };

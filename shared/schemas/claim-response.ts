@@ -1,28 +1,12 @@
 import { z } from 'zod';
 
-import { PRIORITIES } from '../queue/new-job.ts';
-import { anyJson, anyObject, bigIntText, count, instantText, uuidText } from './response-parts.ts';
+import { count, instantText, uuidText } from './response-parts.ts';
+import { takenJobResponse } from './taken-job-response.ts';
 
 /** A job and the lease on it. */
-export const leasedJobResponse = z.object({
-  id: uuidText,
-  queue: z.string(),
-  type: z.string(),
-  payload: anyJson,
-  headers: anyObject,
-  schema_version: count,
-  priority: z.enum(PRIORITIES),
-  ordering_key: z.string().nullable(),
-  created_at: instantText,
-  attempt: count,
-  max_attempts: count,
-  redrives: count,
-  note: z.string().nullable(),
+export const leasedJobResponse = takenJobResponse.extend({
   idempotency_key: z.string(),
-  fencing_token: bigIntText,
   lease_seconds: count,
-  lease_expires_at: instantText,
-  lease_remaining_ms: z.number(),
   run_deadline_at: instantText,
   run_remaining_ms: z.number(),
   more_due: z.boolean(),
