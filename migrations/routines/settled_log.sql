@@ -38,17 +38,9 @@ declare
   v_queue_event bigint := 0;
 begin
   if p_cursor is not null then
-    if p_cursor !~ '^[0-9]{1,19}_[jq][0-9]{1,18}$' then
-      raise exception using errcode = 'LH001', message = 'cursor: must be the cursor of an event';
-    end if;
-    v_xact := split_part(p_cursor, '_', 1)::xid8;
+    select p.xact, p.job_event, p.queue_event into v_xact, v_job_event, v_queue_event from leasehold.log_place(p_cursor) p;
     if v_xact > v_horizon then
       raise exception using errcode = 'LH001', message = 'cursor: is not of this database';
-    end if;
-    v_job_event := substr(split_part(p_cursor, '_', 2), 2)::bigint;
-    if split_part(p_cursor, '_', 2) like 'q%' then
-      v_queue_event := v_job_event;
-      v_job_event := 9223372036854775807;
     end if;
   end if;
   return query

@@ -164,7 +164,7 @@ describe('leasehold.job_events_since', () => {
     expect((await jobHistory(db.sql, { jobId: id, limit: 200 }))?.events).toEqual(second.events);
   });
 
-  test('refuses what is no cursor, and one of another database', async () => {
+  test('leasehold.log_place refuses what is no cursor, and the feed one of another database', async () => {
     for (const cursor of ['x', '1_j', '1_x1', '999999999999_j1']) {
       await expect(jobEventsSince(db.sql, { cursor, limit: 1 })).rejects.toMatchObject({
         code: 'invalid_request',
