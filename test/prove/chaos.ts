@@ -164,7 +164,6 @@ async function play(
       });
       course.checks += 1;
       course.checkedJobs += report.jobs;
-      ledger.expiries = Math.max(ledger.expiries, report.expiries);
       for (const { rule, job, text } of report.faults)
         ledger.fault(`${rule}: ${job ?? ''} ${text}`);
     } catch (error) {

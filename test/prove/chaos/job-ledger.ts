@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** How long a job may go without a trace after it was accepted, before the ledger has to have seen its end or its row. */
+/** How a job ended. */
 interface Settled {
   readonly state: string;
   readonly token: number;
@@ -9,12 +9,11 @@ interface Settled {
 /** What was promised to producers, and what became of it: kept outside the database that is being killed. */
 export class JobLedger {
   /** Accepted jobs whose end has not been seen. */
-  readonly #open = new Map<string, number>();
+  readonly #open = new Set<string>();
   readonly #settled = new Map<string, Settled>();
   readonly #faults: string[] = [];
   #accepted = 0;
   appended = 0;
-  expiries = 0;
 
   get accepted(): number {
     return this.#accepted;
@@ -38,13 +37,13 @@ export class JobLedger {
   }
 
   accept(ids: readonly string[]): void {
-    for (const id of ids) if (!this.#settled.has(id)) this.#open.set(id, Date.now());
+    for (const id of ids) if (!this.#settled.has(id)) this.#open.add(id);
     this.#accepted += ids.length;
   }
 
-  /** Accepted since this instant, whether ended or not: those that retention cannot have taken yet. */
-  openIds(): IterableIterator<string> {
-    return this.#open.keys();
+  /** Those: retention cannot have taken one of them. */
+  openIds(): Iterable<string> {
+    return this.#open;
   }
 
   /**
@@ -71,7 +70,7 @@ export class JobLedger {
 
   /** After the last look: what was accepted and neither ended nor is there. */
   async missing(pool: pg.Pool): Promise<readonly string[]> {
-    const ids = [...this.#open.keys()];
+    const ids = [...this.#open];
     const { rows } = await pool.query<{ id: string }>(
       `select x.id::text from unnest($1::uuid[]) x (id)
        where not exists (select 1 from leasehold.job_state s where s.job_id = x.id)`,
