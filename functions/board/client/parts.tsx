@@ -177,6 +177,25 @@ export function Failure({
   );
 }
 
+/** Instead of rows, or above them: what went wrong, that they come, or, as `children`, that there are none. */
+export function ListNotice({
+  isEmpty,
+  loading,
+  error,
+  retry,
+  children,
+}: {
+  readonly isEmpty: boolean;
+  readonly loading: boolean;
+  readonly error: unknown;
+  readonly retry: () => void;
+  readonly children: Child;
+}) {
+  if (error !== undefined) return <Failure error={error} retry={retry} />;
+  if (!isEmpty) return null;
+  return loading ? <Loading /> : <>{children}</>;
+}
+
 export function Loading() {
   return (
     <p class="loading" aria-live="polite">

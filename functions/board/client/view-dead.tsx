@@ -4,7 +4,7 @@ import { askAssign, askDiscard, askMatching, askRedrive } from './actions.ts';
 import { plural, sentence, shortId } from './format.ts';
 import { useBoard, useJobList } from './hooks.ts';
 import { waitingJobs } from './job-list.ts';
-import { Ago, Empty, errorText, Failure, Link, Loading, PageTitle } from './parts.tsx';
+import { Ago, Empty, errorText, Link, ListNotice, PageTitle } from './parts.tsx';
 import { describe } from './problem.ts';
 import { jobPath, pathTo, withQuery } from './router.ts';
 import { QueueSelect } from './view-jobs.tsx';
@@ -88,13 +88,11 @@ export function DeadView({ query }: { readonly query: Readonly<Record<string, st
           </>
         ) : null}
       </div>
-      {error === undefined ? null : <Failure error={error} retry={reload} />}
-      {list.rows.length === 0 && loading && error === undefined ? <Loading /> : null}
-      {list.rows.length === 0 && !loading && error === undefined ? (
+      <ListNotice isEmpty={list.rows.length === 0} loading={loading} error={error} retry={reload}>
         <Empty title="Nothing is dead">
           Jobs that are out of attempts, or failed for good, wait here.
         </Empty>
-      ) : null}
+      </ListNotice>
       {list.rows.length > 0 ? (
         <VirtualGrid
           label="Dead jobs, the oldest first"

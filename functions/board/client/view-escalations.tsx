@@ -5,7 +5,7 @@ import { sentence, shortId } from './format.ts';
 import { useBoard, useCell, useJobList } from './hooks.ts';
 import { takeJob } from './hold-calls.ts';
 import { waitingJobs } from './job-list.ts';
-import { Ago, Empty, endedWhy, Failure, Link, Loading, PageTitle } from './parts.tsx';
+import { Ago, Empty, endedWhy, Link, ListNotice, PageTitle } from './parts.tsx';
 import { describe } from './problem.ts';
 import { jobPath, pathTo, withQuery } from './router.ts';
 import { QueueSelect } from './view-jobs.tsx';
@@ -45,13 +45,11 @@ export function EscalationsView({ query }: { readonly query: Readonly<Record<str
           change={(next) => board.go(pathTo('escalations', { ...query, ...next }), 'replace')}
         />
       </div>
-      {error === undefined ? null : <Failure error={error} retry={reload} />}
-      {list.rows.length === 0 && loading && error === undefined ? <Loading /> : null}
-      {list.rows.length === 0 && !loading && error === undefined ? (
+      <ListNotice isEmpty={list.rows.length === 0} loading={loading} error={error} retry={reload}>
         <Empty title="Nothing waits for a person">
           A job comes here when its agents are out of attempts, or when one of them asks.
         </Empty>
-      ) : null}
+      </ListNotice>
       <ul class="cards">
         {list.rows.map((job) => (
           <EscalationCard key={job.id} job={job} />

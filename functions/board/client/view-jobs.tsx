@@ -6,10 +6,9 @@ import { jobsLike, type JobFilter } from './job-list.ts';
 import {
   Ago,
   Empty,
-  Failure,
   JobNow,
   Link,
-  Loading,
+  ListNotice,
   PageTitle,
   StateBadge,
   stateWord,
@@ -71,9 +70,7 @@ export function JobsView({ query }: { readonly query: Readonly<Record<string, st
         <QueueSelect queue={query['queue']} change={change} />
         <Search query={query} change={change} />
       </div>
-      {error === undefined ? null : <Failure error={error} retry={reload} />}
-      {list.rows.length === 0 && loading && error === undefined ? <Loading /> : null}
-      {list.rows.length === 0 && !loading && error === undefined ? (
+      <ListNotice isEmpty={list.rows.length === 0} loading={loading} error={error} retry={reload}>
         <Empty title={isFiltered ? 'No job fits these filters' : 'No jobs yet'}>
           {isFiltered ? (
             <Link to={pathTo('jobs')}>Show all jobs</Link>
@@ -81,7 +78,7 @@ export function JobsView({ query }: { readonly query: Readonly<Record<string, st
             'The first one appears here by itself.'
           )}
         </Empty>
-      ) : null}
+      </ListNotice>
       {list.rows.length > 0 ? (
         <VirtualGrid
           label="Jobs, newest first"
