@@ -12,7 +12,7 @@ import { knownError, problemResponse, PROBLEMS } from './middleware/problem.ts';
 import { checkRate } from './middleware/rate-limit.ts';
 import { endRequestSpan, startRequestSpan } from './middleware/request-span.ts';
 import { requestIdOf } from './middleware/request-id.ts';
-import { OTHER_ROUTES, ROUTES } from './routes/index.ts';
+import { EVERY_ROUTE } from './routes/index.ts';
 import type { AppEnv, Route } from './routes/route.ts';
 import { ensureSchema } from './schema-gate.ts';
 
@@ -27,10 +27,7 @@ export interface App {
  * @param routes other than the product's own, for tests
  * @example const response = await createApp(deps).fetch(new Request('https://any/v1/health'));
  */
-export function createApp(
-  deps: AppDeps,
-  routes: readonly Route[] = [...ROUTES, ...OTHER_ROUTES],
-): App {
+export function createApp(deps: AppDeps, routes: readonly Route[] = EVERY_ROUTE): App {
   const app = new Hono<AppEnv>({ router: new LinearRouter() });
 
   app.use(async (context, next) => {

@@ -129,3 +129,6 @@ export const ROUTES: readonly Route[] = [
 
 /** What is served beside the API, and described elsewhere: another protocol for agents, and pages for people. */
 export const OTHER_ROUTES: readonly Route[] = [mcp, providerMetadata, ...BOARD_ROUTES];
+
+/** All of them, made once and not for each request. */
+export const EVERY_ROUTE: readonly Route[] = [...ROUTES, ...OTHER_ROUTES];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { OTHER_ROUTES, ROUTES } from '../../functions/routes/index.ts';
+import { EVERY_ROUTE, ROUTES } from '../../functions/routes/index.ts';
 import type { Route } from '../../functions/routes/route.ts';
 import { webClock, webIds } from '../../functions/web-ports.ts';
 import { MAX_OWNER_CHARS } from '../../shared/limits.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const ID = '01900000-0000-7000-8000-000000000001';
-const ALL = [...ROUTES, ...OTHER_ROUTES];
+const ALL = EVERY_ROUTE;
 const CLOSED = ALL.filter(({ access }) => access.kind !== 'public').map((route) => ({
   method: route.method,
   path: route.path.replace(':id', ID).replaceAll(/:[a-z]+/g, 'x'),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { AppDeps } from '../../functions/deps.ts';
-import { OTHER_ROUTES, ROUTES } from '../../functions/routes/index.ts';
+import { EVERY_ROUTE } from '../../functions/routes/index.ts';
 import { parseConfig } from '../../shared/config.ts';
 import { SCOPES } from '../../shared/scopes.ts';
 import {
@@ -71,7 +71,7 @@ describe('S2.8 a session on the routes of the API', () => {
 
   test("changes nothing so on any route, that of agents and the board's own included", async () => {
     const { cookie } = await session(SCOPES.join(' '));
-    const changing = [...ROUTES, ...OTHER_ROUTES].filter(({ method }) => method !== 'GET');
+    const changing = EVERY_ROUTE.filter(({ method }) => method !== 'GET');
     expect(changing.map(({ path }) => path)).toEqual(
       expect.arrayContaining(['/mcp', '/v1/work', '/board/sign-out', '/v1/escalations/claims']),
     );
