@@ -27,6 +27,7 @@ export function localSecrets(file: string): LocalSecrets {
   return secrets;
 }
 
-function signingKey(): string {
+/** A new key that signs by Standard Webhooks. */
+export function signingKey(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }

@@ -1,4 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { startLoopbackServer } from './loopback-server.ts';
 
 /** A service of somebody else's, which handlers call: it counts what was done to it and can hold its answers. */
 export interface Effects {
@@ -19,7 +20,8 @@ export async function startEffects(): Promise<Effects> {
   let waiting: (() => void)[] = [];
   let holding = false;
   let held: ServerResponse[] = [];
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer();
+  server.serve((request, response) => {
     request.resume();
     keys.push(String(request.headers['idempotency-key']));
     for (const wake of waiting) wake();
@@ -27,11 +29,8 @@ export async function startEffects(): Promise<Effects> {
     if (holding) held.push(response);
     else response.end('done');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('no TCP address');
   return {
-    url: `http://127.0.0.1:${address.port}/`,
+    url: server.url('/'),
     keys,
     nextCall: () => new Promise((resolve) => waiting.push(resolve)),
     holdAnswers: () => {
@@ -42,10 +41,6 @@ export async function startEffects(): Promise<Effects> {
       for (const response of held) response.end('done');
       held = [];
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => server.close(),
   };
 }

@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type pg from 'pg';
 import { processOnceIn } from '../../../shared/inbox/process-once.ts';
 import { receiveSignedEvent } from '../../../shared/inbox/receive-signed-event.ts';
 import { pgTransaction } from '../../../shared/transaction/pg-transaction.ts';
 import type { SeededRandom } from '../../simulation/world/random.ts';
+import { startLoopbackServer, type LoopbackServer } from '../../support/loopback-server.ts';
 import { CONSUMER } from './plan.ts';
 
 /** Shares of the effects whose answer is lost, and of those that are refused for a moment. */
@@ -19,34 +20,31 @@ export class EffectReceiver {
   eventsApplied = 0;
   eventsRepeated = 0;
   eventsRefused = 0;
-  readonly #server: Server;
+  readonly #server: LoopbackServer;
   readonly #pool: pg.Pool;
   readonly #random: SeededRandom;
   readonly #keys: readonly string[];
 
-  private constructor(options: ReceiverOptions) {
+  private constructor(options: ReceiverOptions, server: LoopbackServer) {
     this.#pool = options.pool;
     this.#random = options.random;
     this.#keys = options.keys;
-    this.#server = createServer((request, response) => {
+    this.#server = server;
+    server.serve((request, response) => {
       void this.#serve(request, response).catch(() => response.destroy());
     });
   }
 
   static async start(options: ReceiverOptions): Promise<EffectReceiver> {
-    const receiver = new EffectReceiver(options);
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
-    return receiver;
+    return new EffectReceiver(options, await startLoopbackServer());
   }
 
   get port(): number {
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('no TCP address');
-    return address.port;
+    return this.#server.port;
   }
 
   url(path: string): string {
-    return `http://127.0.0.1:${this.port}${path}`;
+    return this.#server.url(path);
   }
 
   /** What a handler does outside the database. */
@@ -55,11 +53,7 @@ export class EffectReceiver {
   }
 
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-    });
-    this.#server.closeAllConnections();
-    await closed;
+    await this.#server.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

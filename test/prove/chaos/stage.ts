@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { signingKey } from '../../../infra/local/secrets.ts';
 import { localToken } from '../../../infra/local/token.ts';
 import { startSqlEndpoint, type SqlEndpoint } from '../../../infra/local/sql-endpoint/endpoint.ts';
 import { migrate } from '../../../infra/migrate.ts';
@@ -69,7 +70,7 @@ export async function setStage(plan: Plan, random: SeededRandom): Promise<Stage>
   const endpoint = await startSqlEndpoint({ upstream: { host: '127.0.0.1', port: poolerPort } });
   const pooled = quietPool(`postgres://${user}:-@127.0.0.1:${poolerPort}/${DATABASE}`, 4);
 
-  const eventKey = newKey();
+  const eventKey = signingKey();
   const receiver = await EffectReceiver.start({ pool, random: random.fork(), keys: [eventKey] });
   await configureQueues(pool, receiver);
   const authSecret = randomBytes(32).toString('base64url');
@@ -79,8 +80,8 @@ export async function setStage(plan: Plan, random: SeededRandom): Promise<Stage>
     env: {
       DATABASE_URL: `postgres://${user}:-@127.0.0.1:${endpoint.port}/${DATABASE}`,
       AUTH_SECRET: authSecret,
-      POKE_SECRETS: newKey(),
-      PUSH_SECRETS: newKey(),
+      POKE_SECRETS: signingKey(),
+      PUSH_SECRETS: signingKey(),
       PUSH_ALLOW_HTTP: 'on',
       PUSH_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
       OUTBOX_TARGET_URL: receiver.url('/events'),
@@ -155,8 +156,4 @@ async function configureQueues(pool: pg.Pool, receiver: EffectReceiver): Promise
       actor: 'chaos',
     });
   }
-}
-
-function newKey(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
 }

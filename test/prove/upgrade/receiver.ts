@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type pg from 'pg';
+import { startLoopbackServer, type LoopbackServer } from '../../support/loopback-server.ts';
 import type { Library } from './previous-release.ts';
 
 /** The inbox that records which events were applied. */
@@ -16,16 +17,17 @@ export class Receiver {
   #holding: Promise<void> | undefined;
   #letGo: () => void = () => undefined;
   readonly refused = new Set<string>();
-  readonly #server: Server;
+  readonly #server: LoopbackServer;
   readonly #pool: pg.Pool;
   readonly #keys: readonly string[];
   readonly #library: Library;
 
-  private constructor(options: ReceiverOptions) {
+  private constructor(options: ReceiverOptions, server: LoopbackServer) {
     this.#pool = options.pool;
     this.#keys = options.keys;
     this.#library = options.library;
-    this.#server = createServer((request, response) => {
+    this.#server = server;
+    server.serve((request, response) => {
       void this.#serve(request, response).catch(() => response.destroy());
     });
   }
@@ -34,19 +36,15 @@ export class Receiver {
     await options.pool.query(`
       create table applied (place bigint generated always as identity, event_id uuid, aggregate text, version bigint);
       create table orders (id uuid primary key)`);
-    const receiver = new Receiver(options);
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
-    return receiver;
+    return new Receiver(options, await startLoopbackServer());
   }
 
   get port(): number {
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('no TCP address');
-    return address.port;
+    return this.#server.port;
   }
 
   url(path: string): string {
-    return `http://127.0.0.1:${this.port}${path}`;
+    return this.#server.url(path);
   }
 
   /** From now on each tenth call waits for its answer, so that its job runs on while something else happens. */
@@ -66,11 +64,7 @@ export class Receiver {
   }
 
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-    });
-    this.#server.closeAllConnections();
-    await closed;
+    await this.#server.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

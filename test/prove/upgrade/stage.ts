@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { WorkerBuild } from '../../../infra/local/build-worker.ts';
 import { startPostgres } from '../../../infra/local/postgres.ts';
+import { signingKey } from '../../../infra/local/secrets.ts';
 import { localToken } from '../../../infra/local/token.ts';
 import { configureQueue } from '../../../shared/queue/configure-queue.ts';
 import { createPgSql } from '../../support/pg-sql.ts';
@@ -50,14 +51,14 @@ export async function setStage(): Promise<Stage> {
   const pool = new pg.Pool({ connectionString: `${server}/${DATABASE}`, max: 24 });
   pool.on('error', () => undefined); // an idle connection that the stopping server cut
 
-  const eventKey = newKey();
+  const eventKey = signingKey();
   const receiver = await Receiver.start({ pool, keys: [eventKey], library: release.library });
   await configureQueues(pool, receiver);
   const authSecret = randomBytes(32).toString('base64url');
   const env = {
     AUTH_SECRET: authSecret,
-    POKE_SECRETS: newKey(),
-    PUSH_SECRETS: newKey(),
+    POKE_SECRETS: signingKey(),
+    PUSH_SECRETS: signingKey(),
     PUSH_ALLOW_HTTP: 'on',
     PUSH_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
     OUTBOX_TARGET_URL: receiver.url('/events'),
@@ -116,8 +117,4 @@ async function configureQueues(pool: pg.Pool, receiver: Receiver): Promise<void>
       actor: 'upgrade',
     });
   }
-}
-
-function newKey(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
 }
