@@ -125,6 +125,8 @@ export class FeedHub implements LiveFeed {
     this.#viewers.delete(viewer);
     this.#wakeWaiting();
     if (this.#viewers.size > 0) return;
+    // A look was still to come: for what was heard of, or for what lies above a transaction that runs.
+    if (this.#lookAt !== NEVER) this.#isBehind = true;
     this.#lookPause?.abort();
     this.#beatPause?.abort();
   }

@@ -1,5 +1,5 @@
 /** One reader for all viewers: what they get, what they miss (nothing), and what it costs the database. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { ViewerRequest } from '../../functions/feed/live-feed.ts';
 import { webClock } from '../../functions/web-ports.ts';
@@ -16,6 +16,8 @@ beforeAll(async () => {
   world = await createHubWorld();
 });
 afterAll(() => world.close());
+// Above a transaction of another test events have no cursor yet, and a viewer who starts now is shown them.
+beforeEach(() => world.settled());
 
 /** Adds a job, and tells the feed of it. */
 async function adds({ hub }: TestHub, queue = 'live'): Promise<string> {
@@ -191,6 +193,7 @@ describe('a feed with viewers', () => {
   test('a cursor of another database is answered with a reset, and the stream goes on from now', async () => {
     const feed = world.hub();
     for (const request of [{ cursor: '999999999999_j1' }, { lost: true }] as ViewerRequest[]) {
+      await world.settled();
       const viewer = await feed.watch(request);
       expect(viewer.messages[0]).toMatchObject({ event: 'reset' });
       const id = await adds(feed);
@@ -198,6 +201,24 @@ describe('a feed with viewers', () => {
       expect(created(viewer)).toEqual([id]);
       await viewer.leave();
     }
+  });
+
+  test('who comes to an empty feed is not shown what others saw above a transaction that still runs', async () => {
+    const open = await world.database.pool.connect();
+    await open.query('begin');
+    await open.query('select pg_catalog.pg_current_xact_id()');
+    const feed = world.hub();
+    const before = await feed.watch();
+    await before.sees(await adds(feed));
+    await before.leave();
+    await open.query('commit');
+    open.release();
+    await world.settled();
+    const after = await feed.watch();
+    const id = await adds(feed);
+    await after.sees(id);
+    expect(created(after)).toEqual([id]);
+    await after.leave();
   });
 
   test('a look that fails is made again; nobody misses anything and nobody is cut', async () => {
