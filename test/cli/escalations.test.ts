@@ -16,7 +16,7 @@ afterAll(() => cli.close());
 /** A job that failed until a person is asked. */
 async function escalated(queue: string): Promise<string> {
   await cli.client.queues.put(queue, { on_exhausted: 'escalate', escalate_after: 1 });
-  const { id } = await cli.client.enqueue({ queue, type: 'try', payload: { card: '4111' } });
+  const { id } = await cli.client.enqueue({ queue, type: 'try', payload: { card: '4111-1111-1111-1111' } });
   const claimed = await cli.client.claim(queue);
   if (claimed.outcome === 'empty') throw new Error('nothing to claim');
   await cli.client.fail(claimed.job, { error: { code: 'unsure', message: 'Which address?' } });
@@ -48,7 +48,7 @@ describe('escalations', () => {
     const shown = await cli.run(['escalations', 'claim', '--queue', 'taken', '--hold', '10m']);
     expect(shown.out).toMatch(/\nerror +Which address\?\n/);
     expect(shown.out).toMatch(/\nfencing token +2\n/);
-    expect(shown.out).not.toContain('4111');
+    expect(shown.out).not.toContain('4111-1111-1111-1111');
     const none = await cli.run(['escalations', 'claim', '--queue', 'taken']);
     expect(none).toEqual({ code: 3, out: '', err: 'None is free.\n' });
     const bob = await cli.run(['escalations', 'complete', id], { env: await asBob() });

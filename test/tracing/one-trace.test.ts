@@ -110,13 +110,13 @@ test('S1.19 one trace goes from the producer through the enqueue to the run of t
 });
 
 test('S1.19 a failed attempt is a span with its code, and never its text or payload', async () => {
-  await client.enqueue({ queue: 'handled', type: 'order.paid', payload: { order: -77 } });
+  await client.enqueue({ queue: 'handled', type: 'order.paid', payload: { order: -8_180_339_887 } });
   await push.work('handled', deps());
   const run = (await collected())('process handled');
   expect(run.status).toBe(2);
   expect(run.attributes).toMatchObject({ 'leasehold.outcome': 'retrying' });
   expect(run.attributes['error.type']).toEqual(expect.any(String));
-  expect(JSON.stringify(run)).not.toMatch(/secret word|-77/);
+  expect(JSON.stringify(run)).not.toMatch(/secret word|8180339887/);
 });
 
 test('S1.19 a pushed job carries the trace of its push to the receiver', async () => {
