@@ -16,7 +16,11 @@ afterAll(() => cli.close());
 /** A job that failed until a person is asked. */
 async function escalated(queue: string): Promise<string> {
   await cli.client.queues.put(queue, { on_exhausted: 'escalate', escalate_after: 1 });
-  const { id } = await cli.client.enqueue({ queue, type: 'try', payload: { card: '4111-1111-1111-1111' } });
+  const { id } = await cli.client.enqueue({
+    queue,
+    type: 'try',
+    payload: { card: '4111-1111-1111-1111' },
+  });
   const claimed = await cli.client.claim(queue);
   if (claimed.outcome === 'empty') throw new Error('nothing to claim');
   await cli.client.fail(claimed.job, { error: { code: 'unsure', message: 'Which address?' } });

@@ -139,7 +139,9 @@ describe('get', () => {
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('Not shown: payload, headers');
     expect(ran.out).not.toContain('4111-1111-1111-1111');
-    expect((await cli.run(['get', id, '--payload'])).out).toContain('"card": "4111-1111-1111-1111"');
+    expect((await cli.run(['get', id, '--payload'])).out).toContain(
+      '"card": "4111-1111-1111-1111"',
+    );
     expect(await cli.json<Job>(['get', id])).toEqual(await cli.client.getJob(id));
   });
 

@@ -74,7 +74,12 @@ async function play(
   const disturbing = new AbortController();
   const working = new AbortController();
   const order = { signal: disturbing.signal };
-  const producers = { ledger, signal: producing.signal, effectsUrl: receiver.url('/effects') };
+  const producers = {
+    ledger,
+    signal: producing.signal,
+    due: () => ((performance.now() - startedAt) / 1000) * plan.jobsPerSecond,
+    effectsUrl: receiver.url('/effects'),
+  };
   const produce = [
     ...[1, 2, 3].map(() =>
       produceOverHttp({ ...producers, random: random.fork() }, { url: () => fleet.url(), token }),
@@ -142,10 +147,18 @@ async function play(
     await ledger.look(pool);
     course.longestRecoveryMs = Math.max(course.longestRecoveryMs, await longestRecovery(pool));
     await retainOnce(pool);
-    await pool.query("delete from applied where at < clock_timestamp() - interval '4 minutes'");
+    await pool.query(`
+      delete from applied where at < clock_timestamp() - interval '4 minutes';
+      delete from orders where id < leasehold.job_id_floor(clock_timestamp() - interval '4 minutes')`);
     const [workerPid] = fleet.pids;
+    const { liveHeap } = fleet;
     sizes.push(
-      await measureSizes(pool, { minute: minute(), workerPid, postgresPids: postgres.pids }),
+      await measureSizes(pool, {
+        minute: minute(),
+        workerPid,
+        liveHeap,
+        postgresPids: postgres.pids,
+      }),
     );
     lab.progress(
       `${minute().toFixed(1)} min: ${ledger.accepted} accepted, ${ledger.open} open, ${fleet.kills} kills, ${answers.lost} lost answers`,

@@ -129,8 +129,9 @@ async function play(lab: Lab, stage: Stage, folder: string): Promise<readonly st
   fleets = [young];
   giveUp.abort();
   asked.abort();
+  const beganAt = new Date();
   await Promise.all([givingUp, asking, old.stop()]);
-  const stoppedAt = new Date();
+  const stop = { beganAt, endedAt: new Date() };
   // What docs/escalations.md asks for: only now does nobody report who does not know this end.
   await configureQueue(createPgSql(pool), {
     queue: HARD_QUEUE,
@@ -148,7 +149,7 @@ async function play(lab: Lab, stage: Stage, folder: string): Promise<readonly st
   watching.abort();
   report(lab, { stage, ledger, locks: await locks, fleets: { old, young }, statements });
 
-  const faults = [...ledger.faults, ...(await checkUpgraded(pool, ledger, receiver, stoppedAt))];
+  const faults = [...ledger.faults, ...(await checkUpgraded(pool, ledger, receiver, stop))];
   for (const error of stage.errors.faults) faults.push(`the server reported ${error}`);
   const fresh = await shapeOf(lab.pool);
   const now = await shapeOf(pool);

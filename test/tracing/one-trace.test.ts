@@ -110,7 +110,11 @@ test('S1.19 one trace goes from the producer through the enqueue to the run of t
 });
 
 test('S1.19 a failed attempt is a span with its code, and never its text or payload', async () => {
-  await client.enqueue({ queue: 'handled', type: 'order.paid', payload: { order: -8_180_339_887 } });
+  await client.enqueue({
+    queue: 'handled',
+    type: 'order.paid',
+    payload: { order: -8_180_339_887 },
+  });
   await push.work('handled', deps());
   const run = (await collected())('process handled');
   expect(run.status).toBe(2);

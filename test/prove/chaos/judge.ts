@@ -97,7 +97,7 @@ export async function judge(evidence: Evidence): Promise<readonly string[]> {
   if (receiver.eventsApplied > ledger.appended) faults.push('more events applied than appended');
   if (course.checks === 0) faults.push('the history was never checked');
   if (plan.minutes >= FLAT_FROM_MINUTES) {
-    for (const what of ['database', 'worker', 'postgres'] as const) {
+    for (const what of ['database', 'worker', 'liveHeap', 'postgres'] as const) {
       if (
         !isFlat(
           sizes.map((one) => one[what]),
@@ -140,9 +140,9 @@ function atLeast(count: number, wanted: number, what: string): string[] {
 
 function printSizes(lab: Lab, sizes: readonly Sizes[]): void {
   const step = Math.max(1, Math.floor(sizes.length / SHOWN_SIZES));
-  lab.print('  minute   database MiB   dead rows   Worker MiB   Postgres MiB');
+  lab.print('  minute   database MiB   dead rows   Worker MiB   its heap   Postgres MiB');
   for (const one of sizes.filter((_, index) => index % step === 0)) {
-    const cells = [one.database, one.deadRows, one.worker, Math.round(one.postgres)];
+    const cells = [one.database, one.deadRows, one.worker, one.liveHeap, Math.round(one.postgres)];
     lab.print(
       `  ${one.minute.toFixed(1).padStart(6)}${cells.map((cell) => String(cell).padStart(13)).join('')}`,
     );

@@ -7,8 +7,9 @@ export interface Sizes {
   readonly database: number;
   /** Of the tables: rows that are live and dead, as the statistics have them. */
   readonly deadRows: number;
-  /** The Worker that is never killed. */
+  /** The Worker that is never killed: its process, and what its last full collection left of a heap. */
   readonly worker: number;
+  readonly liveHeap: number;
   /** All processes of Postgres, without the memory that they share. */
   readonly postgres: number;
 }
@@ -18,6 +19,7 @@ export async function measureSizes(
   at: {
     readonly minute: number;
     readonly workerPid: number | undefined;
+    readonly liveHeap: number;
     readonly postgresPids: readonly number[];
   },
 ): Promise<Sizes> {
@@ -30,6 +32,7 @@ export async function measureSizes(
     database: mebi(rows[0]?.bytes ?? 0),
     deadRows: rows[0]?.dead ?? 0,
     worker: at.workerPid === undefined ? 0 : memoryOf(at.workerPid),
+    liveHeap: at.liveHeap,
     postgres: at.postgresPids.reduce((sum, pid) => sum + memoryOf(pid), 0),
   };
 }

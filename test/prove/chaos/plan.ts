@@ -13,6 +13,8 @@ export interface Plan {
   readonly seed: number;
   readonly workers: number;
   readonly jobs: number;
+  /** What producers keep to together: without it the load, and with it all sizes, would follow the machine's mood. */
+  readonly jobsPerSecond: number;
   readonly kills: number;
   readonly serverKills: number;
   readonly lostAnswers: number;
@@ -34,13 +36,14 @@ export function planFor(minutes: number, seed: number): Plan {
     seed,
     workers: 3,
     jobs: Math.round(100_000 * share),
+    jobsPerSecond: 100,
     kills: Math.round(200 * share),
     serverKills: Math.max(1, Math.floor(10 * share)),
     lostAnswers: Math.round(2000 * share),
     killEveryMs: 3200,
     serverKillEveryMs: Math.min(1.5 * MINUTE, (minutes * MINUTE) / 3),
     poolerKillEveryMs: 2 * MINUTE,
-    faultEveryMs: 330,
+    faultEveryMs: 180,
     checkEveryMs: MINUTE,
   };
 }

@@ -10,6 +10,7 @@ import { HANDLER_QUEUE, PULL_QUEUE, PUSH_QUEUE } from './plan.ts';
 
 /** Jobs that are accepted and not yet ended, at most: producers wait for the workers. */
 const MOST_OPEN = 1500;
+const LOOK_AGAIN_MS = 50;
 const PATIENCE_MS = 20_000;
 const AGGREGATES = 200;
 const ORDERING_KEYS = 60;
@@ -18,6 +19,8 @@ export interface Producers {
   readonly ledger: JobLedger;
   readonly random: SeededRandom;
   readonly signal: AbortSignal;
+  /** Jobs that may have been produced by now, by all of them together. */
+  readonly due: () => number;
   /** What jobs of the handler call. */
   readonly effectsUrl: string;
 }
@@ -42,12 +45,12 @@ function newJob(
 
 /** A producer over HTTP: sends a batch until somebody answers that it is kept, and only then counts it. */
 export async function produceOverHttp(
-  { ledger, random, signal, effectsUrl }: Producers,
+  { ledger, random, signal, due, effectsUrl }: Producers,
   service: { readonly url: () => string; readonly token: string },
 ): Promise<void> {
   while (!signal.aborted) {
-    if (ledger.open > MOST_OPEN) {
-      await pause(50);
+    if (ledger.open > MOST_OPEN || ledger.accepted >= due()) {
+      await pause(LOOK_AGAIN_MS);
       continue;
     }
     const jobs = Array.from({ length: random.between(10, 40) }, () => newJob(random, effectsUrl));
@@ -89,12 +92,12 @@ async function isKept(
  * to the commit is lost it does all of it again, with the same ids.
  */
 export async function produceInSql(
-  { ledger, random, signal, effectsUrl }: Producers,
+  { ledger, random, signal, due, effectsUrl }: Producers,
   pool: pg.Pool,
 ): Promise<void> {
   while (!signal.aborted) {
-    if (ledger.open > MOST_OPEN) {
-      await pause(50);
+    if (ledger.open > MOST_OPEN || ledger.accepted >= due()) {
+      await pause(LOOK_AGAIN_MS);
       continue;
     }
     const order = uuidv7();

@@ -29,6 +29,7 @@ const SCALED: Readonly<Record<string, readonly (readonly [text: string, instead:
       'to_timestamp(right(c.relname, 8)::bigint * 60)',
     ],
     ["interval '7 days'", "interval '1 minute'"],
+    ["interval '2 days'", "interval '2 minutes'"],
   ],
   retain_outbox: [['make_interval(days =>', 'make_interval(mins =>']],
 };

@@ -38,8 +38,8 @@ export async function checkUpgraded(
   pool: pg.Pool,
   ledger: Ledger,
   receiver: Receiver,
-  /** When the last of the old Workers was gone. */
-  stoppedAt: Date,
+  /** When the old Workers began to be stopped, and when the last of them was gone. */
+  stop: Stop,
 ): Promise<readonly string[]> {
   const ids = [...ledger.accepted.keys()];
   const faults: string[] = [];
@@ -58,24 +58,33 @@ export async function checkUpgraded(
   }
   return [
     ...faults,
-    ...(await checkLostLeases(pool, ids, stoppedAt)),
+    ...(await checkLostLeases(pool, ids, stop)),
     ...(await checkEnds(pool, ledger, receiver)),
   ];
+}
+
+export interface Stop {
+  readonly beganAt: Date;
+  readonly endedAt: Date;
 }
 
 /** A lease may run out only over a run that the old Workers took with them when they were stopped. */
 async function checkLostLeases(
   pool: pg.Pool,
   ids: readonly string[],
-  stoppedAt: Date,
+  stop: Stop,
 ): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `select a.job_id as id from leasehold.attempts a
+  const { rows } = await pool.query<{ what: string }>(
+    `select format('%s of %s, claimed by %s %s s after the stop, expired %s s after it', a.job_id, j.queue, a.owner,
+       round(extract(epoch from a.started_at - $2::timestamptz), 1), round(extract(epoch from a.ended_at - $2::timestamptz), 1)) as what
+     from leasehold.attempts a join leasehold.jobs j on j.id = a.job_id
      where a.job_id = any ($1::uuid[]) and a.outcome = 'lease_expired'
-       and not (a.started_at <= $2::timestamptz and a.ended_at > $2::timestamptz)`,
-    [ids, stoppedAt],
+       and not (a.started_at <= $3::timestamptz and a.ended_at > $2::timestamptz)`,
+    [ids, stop.beganAt, stop.endedAt],
   );
-  return rows.slice(0, SHOWN).map(({ id }) => `${id} lost a lease that nobody had to lose`);
+  return rows
+    .slice(0, SHOWN)
+    .map(({ what }) => `a lease was lost that nobody had to lose: ${what}`);
 }
 
 /** Work that can be done is done, with its effect; what nobody could do is dead, or a person did it. */
@@ -110,16 +119,20 @@ async function checkEnds(
   return [...faults].slice(0, SHOWN);
 }
 
-/** Tables with their columns, indexes and constraints, and routines: an upgraded schema is a fresh one. */
+/**
+ * Tables with their columns, indexes and constraints, and routines: an upgraded schema is a fresh one. How many weeks have
+ * their partitions is left to the upkeep, which gives way to whoever reads.
+ */
 export async function shapeOf(pool: pg.Pool): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ line: string }>(`
     select format('%s.%s %s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull) as line
     from pg_attribute a join pg_class c on c.oid = a.attrelid
-    where c.relnamespace = to_regnamespace('leasehold') and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = to_regnamespace('leasehold') and not c.relispartition and a.attnum > 0 and not a.attisdropped
       and c.relkind in ('r', 'p', 'i', 'I', 'S')
     union all
     select format('%s %s', conname, pg_get_constraintdef(oid)) from pg_constraint
     where connamespace = to_regnamespace('leasehold')
+      and not exists (select 1 from pg_class p where p.oid = conrelid and p.relispartition)
     union all
     select format('%s(%s) %s', proname, pg_get_function_identity_arguments(oid), md5(pg_get_functiondef(oid)))
     from pg_proc where pronamespace = to_regnamespace('leasehold')`);

@@ -26,9 +26,13 @@ export async function pullJobs(options: {
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { work, client, queue, handler, ledger, signal } = options;
-  const note = (event: string): void => {
+  const note = (event: string, fields: object = {}): void => {
     if (event === 'claim_next_refused' && ledger.exchanging) ledger.retry(event);
-    else if (!EXPECTED.includes(event)) ledger.fault(`${ledger.phase}: an agent logged ${event}`);
+    else if (!EXPECTED.includes(event)) {
+      ledger.fault(
+        `${ledger.phase}: an agent of ${queue} logged ${event} ${JSON.stringify(fields)}`,
+      );
+    }
   };
   while (!signal.aborted) {
     try {

@@ -25,7 +25,8 @@ export function watchedClient(
         }
         return response;
       } catch (error) {
-        if (!request.signal.aborted) ledger.retry('no answer');
+        const { cause } = error as { readonly cause?: { readonly code?: string } };
+        if (!request.signal.aborted) ledger.retry(`no answer, ${cause?.code ?? String(error)}`);
         throw error;
       }
     },
