@@ -26,7 +26,7 @@ interface Evidence {
 }
 
 /** Growth of the last third over the middle third that still counts as none. */
-const FLAT_SHARE = 0.25;
+const FLAT_SHARE = 0.2;
 /** A run has to last some times as long as things are kept, before "flat" means something. */
 const FLAT_FROM_MINUTES = 12;
 const SHOWN_SIZES = 10;
