@@ -70,7 +70,7 @@ export async function judge(evidence: Evidence): Promise<readonly string[]> {
     [repeats.unexplained.length, 'of them without a claim of their own'],
     [receiver.keyless, 'calls without a key'],
     [ledger.appended, 'events appended'],
-    [receiver.eventsApplied, 'events applied'],
+    [receiver.acknowledged.size, 'events acknowledged by their consumer'],
     [receiver.eventsRepeated, 'deliveries that the inbox knew'],
     [course.checks, 'checks of the history'],
     [course.checkedJobs, 'histories read by them'],
@@ -94,7 +94,8 @@ export async function judge(evidence: Evidence): Promise<readonly string[]> {
   if (ledger.settled.size + missing.length < ledger.accepted) faults.push('some jobs did not end');
   if ((states.get('dead')?.length ?? 0) > 0) faults.push('jobs are dead that nothing had failed');
   if (receiver.keyless > 0) faults.push('the receiver was called without an idempotency key');
-  if (receiver.eventsApplied > ledger.appended) faults.push('more events applied than appended');
+  const unapplied = ledger.appended - receiver.acknowledged.size;
+  if (unapplied !== 0) faults.push(`${unapplied} events appended and not acknowledged`);
   if (course.checks === 0) faults.push('the history was never checked');
   if (plan.minutes >= FLAT_FROM_MINUTES) {
     for (const what of ['database', 'worker', 'liveHeap', 'postgres'] as const) {

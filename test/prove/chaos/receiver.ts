@@ -17,7 +17,8 @@ export class EffectReceiver {
   readonly calls = new Map<string, number>();
   keyless = 0;
   lostAnswers = 0;
-  eventsApplied = 0;
+  /** Ids of events that the consumer has acknowledged: applied, or known to be. */
+  readonly acknowledged = new Set<string>();
   eventsRepeated = 0;
   eventsRefused = 0;
   readonly #server: LoopbackServer;
@@ -97,8 +98,8 @@ export class EffectReceiver {
       await client.query('commit');
       client.release();
       if (end.outcome === 'gap') return void response.writeHead(503).end('gap');
-      if (end.outcome === 'applied') this.eventsApplied += 1;
-      else this.eventsRepeated += 1;
+      this.acknowledged.add(event.id);
+      if (end.outcome !== 'applied') this.eventsRepeated += 1;
       response.end('done');
     } catch {
       client.release(true);
