@@ -13,6 +13,14 @@ const RUNTIME_TESTS = [
 const DATABASE_TESTS = ['sql', 'races', 'routes', 'outbox'].map(
   (room) => `test/${room}/**/*.test.ts`,
 );
+/** Of those, what a pooler cannot change, or what takes long and says nothing more the second time. */
+const POOLER_MAKES_NO_DIFFERENCE = [
+  'test/**/*plans.test.ts',
+  'test/sql/claim-pages.test.ts',
+  'test/sql/job-cost.test.ts',
+  'test/routes/fuzz.test.ts',
+  'test/routes/rotation.test.ts',
+];
 
 const everywhere: TestUserConfig = {
   testTimeout: 30_000,
@@ -59,6 +67,7 @@ export default defineConfig({
                 // Case L1: the same tests behind PgBouncer in transaction mode, two server connections.
                 name: 'pooled',
                 include: DATABASE_TESTS,
+                exclude: POOLER_MAKES_NO_DIFFERENCE,
                 provide: { pooled: true },
               },
             },

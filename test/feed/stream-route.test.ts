@@ -225,6 +225,7 @@ describe('feeds of other platforms', () => {
       expect(viewer.retryMs()).toBe(FEED_PACE_MS);
       return viewer;
     };
+    await allSettled();
     const first = await open({});
     expect(first.events).toEqual([]);
     const missed = [await enqueue(), await enqueue()];

@@ -8,6 +8,9 @@ export interface Caught {
   readonly text: string;
 }
 
+/** Postgres decides a few things by itself, so that a seed may miss what it showed before: then those after it are tried. */
+export const SEEDS_AFTER_SHOWN = 15;
+
 /** Runs seeds over mutated routines until a history breaks the mutation's rule; undefined when none of them does. */
 export async function hunt(
   mutation: Mutation,

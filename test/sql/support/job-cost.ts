@@ -102,14 +102,18 @@ async function measure(pool: pg.Pool, metered: MeteredSql, stage: Stage): Promis
   const [sum] = rows;
   if (sum === undefined) throw new Error('nothing was written');
   const jobs = jobIds.length;
-  const pages = calls.reduce((total, { pages: touched }) => total + touched, 0);
   return {
     roundTrips: calls.length / jobs,
     commits: sum.commits / jobs,
     walBytes: Math.round(sum.bytes / jobs),
     indexEntries: sum.entries / jobs,
-    pages: pages / jobs,
+    pages: (median(calls.map(({ pages }) => pages)) * calls.length) / jobs,
   };
+}
+
+/** Of the middle call: one that has to plan anew, because the server forgot its catalog, reads that as well. */
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 interface StageRun {
