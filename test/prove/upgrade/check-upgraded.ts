@@ -14,7 +14,7 @@ export async function checkUpgraded(
   pool: pg.Pool,
   ledger: Ledger,
   receiver: Receiver,
-  /** When the old Workers began to be stopped, and when the last of them was gone. */
+  /** When the old Workers began to be stopped, and when the last of them was gone; then queues began to escalate. */
   stop: Stop,
 ): Promise<readonly string[]> {
   const ids = [...ledger.accepted.keys()];
@@ -24,6 +24,7 @@ export async function checkUpgraded(
   const history = await checkHistory(pool, {
     accepted: ids,
     drained: true,
+    escalatesSince: stop.endedAt,
     eventEffects: `select 'upgraded' as consumer, '' as sender, event_id, aggregate, version, place as applied_order from applied`,
     mostFaults: SHOWN,
   });

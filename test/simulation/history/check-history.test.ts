@@ -109,6 +109,16 @@ describe('the history checker', () => {
     expect(faults.map((fault) => fault.rule)).toContain(rule);
   });
 
+  test('knows that a queue has not always escalated', async () => {
+    await withoutTriggers(
+      `update leasehold.jobs set escalate_after = 1 where id = '${ids['decided']}'`,
+    );
+    const faultsWith = async (escalatesSince: Date): Promise<unknown> =>
+      (await checkHistory(db.pool, { ...options, escalatesSince })).faults;
+    expect(await faultsWith(new Date(0))).toMatchObject([{ rule: 'attempt_budget' }]);
+    expect(await faultsWith(new Date(Date.now() + 60_000))).toEqual([]);
+  });
+
   test('has a broken history for every rule', () => {
     expect(new Set(BROKEN.map(([rule]) => rule))).toEqual(new Set(Object.keys(HISTORY_RULES)));
   });

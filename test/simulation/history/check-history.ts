@@ -13,6 +13,8 @@ export interface HistoryOptions {
   readonly accepted?: Iterable<string>;
   /** Accepted jobs with an id from before this instant may be gone without a trace: retention drops old weeks. */
   readonly forgottenBefore?: Date;
+  /** Since when queues escalate as they are set now. Jobs that were added before may have failed oftener than that. */
+  readonly escalatesSince?: Date;
   /** Workers went on until they found nothing to do: no live job may be due. Give the database's clock where it is not its own. */
   readonly drained?: boolean | { readonly clock: string };
   /**
@@ -68,12 +70,14 @@ export async function checkHistory(
 async function checkJobs(
   client: pg.ClientBase,
   report: ReportBuilder,
-  { accepted, forgottenBefore, graceMs = 1000, waitedMs }: HistoryOptions,
+  { accepted, forgottenBefore, escalatesSince, graceMs = 1000, waitedMs }: HistoryOptions,
 ): Promise<void> {
   const missing = new Set(accepted);
   for await (const rows of readJobs(client)) {
     missing.delete(rows.id);
-    checkJob(rows, report, graceMs + (waitedMs?.get(rows.id) ?? 0));
+    const wasWithout = madeAt(rows.id) < (escalatesSince?.getTime() ?? 0);
+    const job = wasWithout && rows.job ? { ...rows.job, escalate_after: null } : rows.job;
+    checkJob({ ...rows, job }, report, graceMs + (waitedMs?.get(rows.id) ?? 0));
   }
   for (const id of missing) {
     if (forgottenBefore !== undefined && madeAt(id) < forgottenBefore.getTime()) continue;
