@@ -47,7 +47,13 @@ export interface Stop {
   readonly endedAt: Date;
 }
 
-/** A lease may run out only over a run that the old Workers took with them when they were stopped. */
+/**
+ * How long after its agent was stopped a claim that waits at a Worker may still be made: the Worker does not hear that nobody
+ * listens, and the agent has asked before whether it was.
+ */
+const UNHEARD_CLAIM_MS = 2000;
+
+/** A lease may run out only over what was stopped: runs that the old Workers took with them, claims of stopped agents. */
 async function checkLostLeases(
   pool: pg.Pool,
   ids: readonly string[],
@@ -58,8 +64,15 @@ async function checkLostLeases(
        round(extract(epoch from a.started_at - $2::timestamptz), 1), round(extract(epoch from a.ended_at - $2::timestamptz), 1)) as what
      from leasehold.attempts a join leasehold.jobs j on j.id = a.job_id
      where a.job_id = any ($1::uuid[]) and a.outcome = 'lease_expired'
-       and not (a.started_at <= $3::timestamptz and a.ended_at > $2::timestamptz)`,
-    [ids, stop.beganAt, stop.endedAt],
+       and not (a.started_at <= $3::timestamptz and a.ended_at > $2::timestamptz)
+       and not (j.queue = $4 and a.started_at between $2::timestamptz and $5::timestamptz)`,
+    [
+      ids,
+      stop.beganAt,
+      stop.endedAt,
+      HARD_QUEUE,
+      new Date(stop.beganAt.getTime() + UNHEARD_CLAIM_MS),
+    ],
   );
   return rows
     .slice(0, SHOWN)
