@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createApp } from '../../functions/app.ts';
 import { createClient } from '../../shared/client/client.ts';
@@ -11,6 +11,7 @@ import type { LeaseholdClient } from '../../shared/client/client.ts';
 import type { Followed } from '../../shared/client/follow-log.ts';
 import { createAppHarness, signToken } from '../routes/support/app-harness.ts';
 import type { AppHarness } from '../routes/support/app-harness.ts';
+import { settledLog } from '../support/settled-log.ts';
 
 let app: AppHarness;
 let client: LeaseholdClient;
@@ -63,7 +64,6 @@ async function nextOf<Kind extends Followed['kind']>(
   }
 }
 
-const PATIENCE = { timeout: 20_000, interval: 50 };
 const JOB = { queue: 'followed', type: 't', payload: 1 };
 
 describe('client.log', () => {
@@ -98,12 +98,9 @@ describe('client.log', () => {
       next_after: null,
     });
     expect(await client.log.history('0193a1b2-c3d4-7e5f-8a6b-0123456789ab')).toBeUndefined();
-    // What lies above a transaction of another test has no cursor yet.
-    const log = await vi.waitFor(async () => {
-      const read = await client.log.read({ queue: 'paged' });
-      expect(read.events.map(({ type }) => type)).toEqual(['created', 'claimed']);
-      return read;
-    }, PATIENCE);
+    await settledLog(app.deps().sql);
+    const log = await client.log.read({ queue: 'paged' });
+    expect(log.events.map(({ type }) => type)).toEqual(['created', 'claimed']);
     const newest = await client.log.read({ queue: 'paged', order: 'newest', limit: 1 });
     expect(newest.events).toEqual(log.events.slice(1));
     const none = await client.log.read({ queue: 'paged', cursor: log.next_cursor ?? '' });

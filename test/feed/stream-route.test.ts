@@ -14,10 +14,10 @@ import { runOperationsOver } from '../../functions/run-operations-over.ts';
 import { drain } from '../../functions/scheduled/drain.ts';
 import { defineHandler } from '../../shared/handler.ts';
 import { FEED_PACE_MS } from '../../shared/limits.ts';
-import { logChanges } from '../../shared/queue/log-changes.ts';
 import type { LogEvent } from '../../shared/queue/log-event.ts';
 import { createAppHarness, signToken } from '../routes/support/app-harness.ts';
 import type { AppHarness, CallOptions } from '../routes/support/app-harness.ts';
+import { settledLog } from '../support/settled-log.ts';
 import { claimed } from '../sql/support/lease-core.ts';
 import { ManualClock } from '../unit/support/manual-clock.ts';
 import { view } from './support/viewer.ts';
@@ -51,14 +51,7 @@ async function enqueue(queue = JOB.queue): Promise<string> {
   return String(body['id']);
 }
 
-/** Waits until all that is committed has its cursor: a transaction of another test may be open in the server. */
-async function allSettled(): Promise<void> {
-  for (;;) {
-    const { unsettled } = await logChanges(app.deps().sql, { limit: 1 });
-    if (!unsettled) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+const allSettled = (): Promise<void> => settledLog(app.deps().sql);
 
 function settledTypes(events: readonly LogEvent[], jobId: string): string[] {
   return events

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../../shared/json-value.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { createHttpSql } from '../../support/http-sql.ts';
+import { settledLog } from '../../support/settled-log.ts';
 import type { HttpSql } from '../../support/http-sql.ts';
 import { RecordingLog } from '../../unit/support/recording-log.ts';
 import { view } from './viewer.ts';
@@ -74,13 +75,7 @@ export async function createHubWorld(): Promise<HubWorld> {
         },
       };
     },
-    settled: async () => {
-      for (;;) {
-        const { unsettled } = await logChanges(sql, { limit: 1 });
-        if (!unsettled) return;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    },
+    settled: async () => await settledLog(sql),
     close: async () => {
       await http.close();
       await database.drop();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type pg from 'pg';
+import { median } from '../../bench/support/stats.ts';
 
 /** One look at how much the run keeps, in MiB. */
 export interface Sizes {
@@ -42,11 +43,6 @@ export function isFlat(values: readonly number[], allowed: number): boolean {
   const third = Math.floor(values.length / 3);
   if (third === 0) return true;
   return median(values.slice(-third)) <= median(values.slice(third, -third)) * (1 + allowed);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 function mebi(bytes: number): number {

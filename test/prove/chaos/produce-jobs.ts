@@ -43,13 +43,18 @@ function newJob(
   };
 }
 
+function isAhead({ ledger, due }: Producers): boolean {
+  return ledger.open > MOST_OPEN || ledger.accepted >= due();
+}
+
 /** A producer over HTTP: sends a batch until somebody answers that it is kept, and only then counts it. */
 export async function produceOverHttp(
-  { ledger, random, signal, due, effectsUrl }: Producers,
+  producers: Producers,
   service: { readonly url: () => string; readonly token: string },
 ): Promise<void> {
+  const { ledger, random, signal, effectsUrl } = producers;
   while (!signal.aborted) {
-    if (ledger.open > MOST_OPEN || ledger.accepted >= due()) {
+    if (isAhead(producers)) {
       await pause(LOOK_AGAIN_MS);
       continue;
     }
@@ -91,12 +96,10 @@ async function isKept(
  * A producer in SQL, through the pooler: its own row, an event of the outbox and a job, in one transaction. When the answer
  * to the commit is lost it does all of it again, with the same ids.
  */
-export async function produceInSql(
-  { ledger, random, signal, due, effectsUrl }: Producers,
-  pool: pg.Pool,
-): Promise<void> {
+export async function produceInSql(producers: Producers, pool: pg.Pool): Promise<void> {
+  const { ledger, random, signal, effectsUrl } = producers;
   while (!signal.aborted) {
-    if (ledger.open > MOST_OPEN || ledger.accepted >= due()) {
+    if (isAhead(producers)) {
       await pause(LOOK_AGAIN_MS);
       continue;
     }

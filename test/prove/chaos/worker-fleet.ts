@@ -7,6 +7,7 @@ const CRON_EVERY_MS = 1000;
 const CRON_PATIENCE_MS = 15_000;
 const POLL_MS = 10;
 const START_TRIES = 5;
+const FLAGS_VARIABLE = 'MINIFLARE_WORKERD_V8_FLAGS';
 /**
  * What the runtime keeps outside its heaps for a request (20 KiB) goes with the last object that points there, so a process
  * grows for as long as V8 sees no need to collect, by hundreds of MiB. Here each collection is a full one and comes soon,
@@ -40,7 +41,7 @@ export class WorkerFleet {
     readonly env: Readonly<Record<string, string>>;
     readonly workers: number;
   }): Promise<WorkerFleet> {
-    process.env['MINIFLARE_WORKERD_V8_FLAGS'] = V8_FLAGS;
+    process.env[FLAGS_VARIABLE] = V8_FLAGS;
     const fleet = new WorkerFleet(await buildWorker(options.folder), options.env, options.workers);
     for (const slot of fleet.#slots.keys()) await fleet.#startIn(slot);
     return fleet;
@@ -107,6 +108,7 @@ export class WorkerFleet {
     this.#stopping = true;
     await this.#starting;
     for (const worker of this.#slots) await worker?.stop();
+    delete process.env[FLAGS_VARIABLE];
   }
 
   async #startIn(slot: number): Promise<void> {

@@ -75,9 +75,10 @@ async function checkJobs(
   const missing = new Set(accepted);
   for await (const rows of readJobs(client)) {
     missing.delete(rows.id);
-    const wasWithout = madeAt(rows.id) < (escalatesSince?.getTime() ?? 0);
-    const job = wasWithout && rows.job ? { ...rows.job, escalate_after: null } : rows.job;
-    checkJob({ ...rows, job }, report, graceMs + (waitedMs?.get(rows.id) ?? 0));
+    checkJob(rows, report, {
+      graceMs: graceMs + (waitedMs?.get(rows.id) ?? 0),
+      escalates: madeAt(rows.id) >= (escalatesSince?.getTime() ?? 0),
+    });
   }
   for (const id of missing) {
     if (forgottenBefore !== undefined && madeAt(id) < forgottenBefore.getTime()) continue;

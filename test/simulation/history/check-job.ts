@@ -6,11 +6,18 @@ import type { HistoryRule, ReportBuilder } from './report.ts';
 const ROUNDING_MS = 2;
 
 /** Replays the log of one job and compares what comes of it with the tables. */
-export function checkJob(rows: JobRows, report: ReportBuilder, graceMs: number): void {
+export function checkJob(
+  rows: JobRows,
+  report: ReportBuilder,
+  { graceMs, escalates }: { readonly graceMs: number; readonly escalates: boolean },
+): void {
   const { id, job, events } = rows;
   const fault = (rule: HistoryRule, text: string): void => report.fault(rule, id, text);
   const replay = new JobReplay(fault, graceMs);
-  const budget = { attempts: job?.max_attempts, escalateAfter: job?.escalate_after };
+  const budget = {
+    attempts: job?.max_attempts,
+    escalateAfter: escalates ? job?.escalate_after : null,
+  };
   for (const event of events) replay.add(event, budget);
   checkPlace(rows, replay, fault);
   checkAttempts(rows, replay, fault);

@@ -5,6 +5,7 @@ import { claim } from '../../../shared/queue/claim.ts';
 import { completeAndClaim } from '../../../shared/queue/complete-and-claim.ts';
 import { complete } from '../../../shared/queue/complete.ts';
 import { enqueueBatch } from '../../../shared/queue/enqueue-batch.ts';
+import { median } from '../../bench/support/stats.ts';
 import { createMeteredSql, type MeteredSql } from './metered-sql.ts';
 import { removeDeadEntries } from './old-snapshot.ts';
 
@@ -107,13 +108,9 @@ async function measure(pool: pg.Pool, metered: MeteredSql, stage: Stage): Promis
     commits: sum.commits / jobs,
     walBytes: Math.round(sum.bytes / jobs),
     indexEntries: sum.entries / jobs,
+    // Of the middle call: one that has to plan anew, because the server forgot its catalog, reads that as well.
     pages: (median(calls.map(({ pages }) => pages)) * calls.length) / jobs,
   };
-}
-
-/** Of the middle call: one that has to plan anew, because the server forgot its catalog, reads that as well. */
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 interface StageRun {
